@@ -104,6 +104,18 @@ void attach_signal(struct machine *machine)
     attach_post(attach_of(machine), LETTER_SIGNAL, &body);
 }
 
+uint32_t attach_wait_for_ends(struct machine *machine, uint32_t seen, double seconds)
+{
+    struct gate *ended = &attach_of(machine)->seat.mailbox->ended;
+    gate_wait_for(ended, seen, 0, seconds);
+    return gate_number(ended);
+}
+
+void attach_has_followed(struct machine *machine, uint32_t ends)
+{
+    gate_set(&attach_of(machine)->seat.mailbox->followed, ends);
+}
+
 static void set_memory(struct machine *machine, const struct memory_range *ranges, uint32_t count)
 {
     struct archive body = archive_writer();

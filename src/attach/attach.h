@@ -29,6 +29,11 @@ void attach_open_memory(struct machine *machine, uint64_t at, uint64_t bytes);
 void attach_close_memory(struct machine *machine, uint64_t at);
 void attach_signal(struct machine *machine);
 
+/* Of a machine beside simulated CPU cores: waits for so long until tasks have ended without a call of the
+ * program. Gives how often that was; and says that all that follows from the first so many was begun. */
+uint32_t attach_wait_for_ends(struct machine *machine, uint32_t seen, double seconds);
+void attach_has_followed(struct machine *machine, uint32_t ends);
+
 /* It becomes the machine, and is freed with it. Of the options, threads and apart islands are the other
  * side's to say; checkpoints are refused. */
 struct machine *attach_machine(struct attach *attach, const struct machine_options *options, struct err *err);

@@ -209,11 +209,17 @@ static int run_request(struct run_request *request)
     struct system system;
     struct run run = {0};
     struct run_cpu cpu;
+    if (!timing_load_system(&request->timing, &system, &err))
+        return complain(EXIT_USAGE, &err);
+    if (!request->cpu && *system.spec.cpu && timing_is_on(&request->timing))
+        request->cpu = system.spec.cpu;
     if (request->cpu && cmd_cpu_uses_gpu(request->words[0]))
         request->timing.shared = true; /* kernels are not to be emulated: the machine is outside */
-    if (!makes_sense(request, &err) || !timing_load_system(&request->timing, &system, &err))
-        return complain(EXIT_USAGE, &err);
     int status;
+    if (!makes_sense(request, &err)) {
+        system_fini(&system);
+        return complain(EXIT_USAGE, &err);
+    }
     if (request->cpu && !cmd_cpu_load(&cpu, request->cpu, request->cpu_settings, &err)) {
         system_fini(&system);
         cmd_cpu_fini(&cpu);

@@ -82,7 +82,7 @@ char *process_beside(const char *command, const char *name, struct err *err)
 static const int passed_on[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGCONT, SIGWINCH};
 enum { PASSED_ON = sizeof passed_on / sizeof *passed_on };
 static volatile pid_t program;
-static volatile sig_atomic_t asked_to_end;
+static _Atomic int asked_to_end;
 static double start;
 
 static void pass_on(int number, siginfo_t *info, void *context)
@@ -180,6 +180,11 @@ void process_wait(struct process *process)
 int process_asked_to_end(void)
 {
     return asked_to_end;
+}
+
+const _Atomic int *process_interrupt(void)
+{
+    return &asked_to_end;
 }
 
 void process_kill(void)

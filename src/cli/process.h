@@ -37,6 +37,7 @@ void process_wait(struct process *process);
 /* SIGINT, SIGTERM or SIGHUP, if one came to heddle since then; it went to the program, or to nobody once that
  * had ended. 0: none did. */
 int process_asked_to_end(void);
+const _Atomic int *process_interrupt(void); /* the same, for who looks at it by himself */
 
 /* Ends what was started, at once; by any thread. */
 void process_kill(void);

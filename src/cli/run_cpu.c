@@ -163,7 +163,9 @@ static void *simulate(void *user)
 
 void cmd_cpu_begin(struct run_cpu *cpu)
 {
-    cpu->cores = cpurun_new(&cpu->spec, cpu->shared, was_interrupted);
+    cpu->cores =
+        cpurun_new(&cpu->spec, cpu->shared, cpu->is_coherent ? &cpu->coherent.base : NULL, was_interrupted);
+    cmd_cpu_join_machine(cpu);
     if (pthread_create(&cpu->thread, NULL, simulate, cpu->cores))
         BUG("no thread can be made");
 }
@@ -172,12 +174,16 @@ void cmd_cpu_end(struct run_cpu *cpu)
 {
     cpurun_over(cpu->shared);
     pthread_join(cpu->thread, NULL);
+    cmd_cpu_end_machine(cpu);
 }
 
 void cmd_cpu_fini(struct run_cpu *cpu)
 {
+    cmd_cpu_end_machine(cpu);
     if (cpu->cores)
         cpurun_free(cpu->cores);
+    if (cpu->is_coherent)
+        coherent_fini(&cpu->coherent);
     if (cpu->shared)
         cpurun_shared_free(cpu->shared, cpu->shared_file);
     config_fini(&cpu->config);
@@ -192,6 +198,10 @@ void cmd_cpu_fini(struct run_cpu *cpu)
 bool cmd_cpu_check(const struct run_cpu *cpu, const char *program, int status, struct err *err)
 {
     const struct cpurun_shared *shared = cpu->shared;
+    if (*cpu->failure.text)
+        return err_set(err, "run: --cpu: %.250s", cpu->failure.text);
+    if (cpu->is_coherent && *walk_failure(cpu->coherent.walk))
+        return err_set(err, "run: --cpu: %.250s", walk_failure(cpu->coherent.walk));
     if (!shared->began)
         return err_set(err, "run: --cpu: %.200s did not come to run in QEMU (status %d)", program, status);
     if (shared->too_many_threads)

@@ -2,10 +2,13 @@
 #ifndef CLI_RUN_CPU_H
 #define CLI_RUN_CPU_H
 
+#include "cpu/coherent/coherent.h"
 #include "cpu/runs/runs.h"
 #include "base/config.h"
 #include "base/err.h"
 #include "base/text.h"
+#include "mem/hostmem.h"
+#include "serve/serve.h"
 
 #include <pthread.h>
 
@@ -17,8 +20,14 @@ struct run_cpu {
     int shared_file;
     struct cpurun_shared *shared;
     struct cpurun *cores;
-    pthread_t thread; /* that simulates */
-    char **words;     /* what QEMU is called with */
+    bool is_coherent;
+    struct coherent coherent; /* what lies below the cores' caches, if so */
+    struct hostmem_caches caches;
+    struct serve_options serving;
+    struct serve *machine; /* beside the cores, or NULL */
+    struct err failure;    /* of the machine; "": none */
+    pthread_t thread;      /* that simulates */
+    char **words;          /* what QEMU is called with */
     struct text plugin_word, environment[2];
     const char *own_preload, *own_libraries; /* LD_PRELOAD and LD_LIBRARY_PATH as heddle has them, or NULL */
 };
@@ -35,6 +44,13 @@ bool cmd_cpu_prepare(struct run_cpu *cpu, const char *path, int *status, struct 
 /* What QEMU is called with: the program's words, and variables of its environment ("NAME=VALUE", or NULL). */
 void cmd_cpu_make_words(struct run_cpu *cpu, char *path, char **words, const char *preload,
                         const char *libraries);
+
+/* The machine that the program's calls reach, in one time with the cores; if it uses a GPU. And memory below
+ * the cores' caches, after that. */
+bool cmd_cpu_make_machine(struct run_cpu *cpu, const struct serve_options *how, struct err *err);
+bool cmd_cpu_make_memory(struct run_cpu *cpu, uint32_t gpus, struct err *err);
+void cmd_cpu_join_machine(struct run_cpu *cpu); /* once there are cores */
+void cmd_cpu_end_machine(struct run_cpu *cpu);
 
 void cmd_cpu_child(const struct run_cpu *cpu); /* in the child, before it becomes QEMU */
 void cmd_cpu_begin(struct run_cpu *cpu);       /* once the process runs */

@@ -36,6 +36,13 @@ static uint64_t sum_of(const struct stat_table *table, const uint64_t *sums, con
     BUG("no statistic %s", name);
 }
 
+/* Lines that were read from memory, past all caches. */
+static uint64_t memory_reads(const struct run_cpu *cpu)
+{
+    return cpu->is_coherent ? walk_counts(cpu->coherent.walk)->memory_reads
+                            : cpurun_memory(cpu->cores)->l3_misses;
+}
+
 void cmd_cpu_tell(const struct run_cpu *cpu, double wall_s, double cpu_s, struct text *text)
 {
     uint64_t core[32] = {0}, cause[CAUSE_COUNT] = {0}, memory[32] = {0}, busy = 0, all = 0;
@@ -63,7 +70,7 @@ void cmd_cpu_tell(const struct run_cpu *cpu, double wall_s, double cpu_s, struct
         "\nheddle: misses: L1D %.2f%% of %" PRIu64 " accesses, L2 %" PRIu64 " lines, L3 %" PRIu64
         "; branches mispredicted %.2f%% of %" PRIu64 "\n",
         100 * part(sum_of(&cpu_memory_stats, memory, "l1d_misses"), accesses), accesses,
-        sum_of(&cpu_memory_stats, memory, "l2_misses"), cpurun_memory(cpu->cores)->l3_misses,
+        sum_of(&cpu_memory_stats, memory, "l2_misses"), memory_reads(cpu),
         100 * part(sum_of(&cpu_core_stats, core, "mispredicts"), sum_of(&cpu_core_stats, core, "branches")),
         sum_of(&cpu_core_stats, core, "branches"));
     text_add(text, "heddle: simulated in %.2f s (%.2f s of QEMU), %.1f million instructions/s", wall_s, cpu_s,
@@ -96,7 +103,10 @@ void cmd_cpu_write(const struct run_cpu *cpu, struct json_writer *json)
     }
     json_close(json);
     json_open_object(json, "memory");
-    json_put_stats(json, &cpu_shared_stats, cpurun_memory(cores));
+    if (cpu->is_coherent)
+        json_put_stats(json, &walk_stats, walk_counts(cpu->coherent.walk));
+    else
+        json_put_stats(json, &cpu_shared_stats, cpurun_memory(cores));
     json_close(json);
     json_put_config(json, &cpu->config);
     json_close(json);

@@ -324,6 +324,9 @@ static void prepare(void *user)
 
 static bool start_machine(struct run *run, struct err *err)
 {
+    uint32_t gpus = run->request->timing.shared ? (uint32_t)run->system->spec.gpus : 0;
+    if (run->cpu && !cmd_cpu_make_memory(run->cpu, gpus, err))
+        return false;
     if (!run->request->timing.shared)
         return true;
     text_add(&run->machine_path, "%s/machine", run->folder);
@@ -331,7 +334,8 @@ static bool start_machine(struct run *run, struct err *err)
                                 .system = run->system,
                                 .threads = run->threads,
                                 .patience_s = run->cpu ? 0 : SHARED_MACHINE_PATIENCE_S};
-    return shared_machine_start(&run->machine, "run: --shared", &how, err);
+    return run->cpu ? cmd_cpu_make_machine(run->cpu, &how, err)
+                    : shared_machine_start(&run->machine, "run: --shared", &how, err);
 }
 
 /* The emulated program finds our libraries where it uses a GPU. */

@@ -62,9 +62,8 @@ static uint32_t l2_place(struct cpu_memory *memory, uint64_t line, uint64_t cycl
         bool dirty = *tags_dirty(tags, slot) != 0, unused = false;
         drop_line(&memory->l1d, old, &dirty);
         drop_line(&memory->l1i, old, &unused);
-        if (dirty)
-            memory->outer->request(memory->outer, memory->core, old, OUTER_WRITE_BACK,
-                                   clock_time(&memory->clock, cycle));
+        memory->outer->request(memory->outer, memory->core, old, dirty ? OUTER_WRITE_BACK : OUTER_DROP,
+                               clock_time(&memory->clock, cycle));
     }
     tags_fill(tags, slot, line, TAGS_NORMAL);
     return slot;
@@ -285,6 +284,13 @@ bool cpu_memory_probe(struct cpu_memory *memory, uint64_t line, bool invalidate)
         *tags_note(memory->l1d.tags, above) = 0;
     }
     return dirty;
+}
+
+bool cpu_memory_is_dirty(const struct cpu_memory *memory, uint64_t line)
+{
+    uint32_t slot = tags_find(memory->l2.tags, line), above = tags_find(memory->l1d.tags, line);
+    return (slot != TAGS_NONE && *tags_dirty(memory->l2.tags, slot)) ||
+           (above != TAGS_NONE && *tags_dirty(memory->l1d.tags, above));
 }
 
 static struct tags *tlb_new(uint64_t entries, uint64_t ways)

@@ -77,4 +77,7 @@ struct cpu_reply cpu_memory_access(struct cpu_memory *memory, uint64_t pc, const
 /* Another core wants the line: the copies end, or may only be read from now on. Whether it was changed. */
 bool cpu_memory_probe(struct cpu_memory *memory, uint64_t line, bool invalidate);
 
+/* Whether the core has changed the line. */
+bool cpu_memory_is_dirty(const struct cpu_memory *memory, uint64_t line);
+
 #endif

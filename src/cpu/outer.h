@@ -9,7 +9,8 @@
 enum outer_kind {
     OUTER_READ_SHARED,    /* a copy to read */
     OUTER_READ_EXCLUSIVE, /* the only copy, to write; the core may have a copy already */
-    OUTER_WRITE_BACK,     /* the core's copy has left; nothing is waited for */
+    OUTER_WRITE_BACK,     /* the core's copy has left, which it had changed; nothing is waited for */
+    OUTER_DROP,           /* ... which was as others have it */
 };
 
 /* Where the line came from, for statistics. */

@@ -102,12 +102,14 @@ static struct outer_reply request(struct outer *outer, uint32_t core, uint64_t l
     struct cpu_shared *shared = (struct cpu_shared *)outer;
     struct outer_reply reply = {.exclusive = true, .from = OUTER_FROM_CACHE};
     bool single = shared->core_count == 1, transferred = false;
+    reply.done_ps = time_ps;
+    if (kind == OUTER_DROP) /* the directory learns of it when it asks */
+        return reply;
     if (kind == OUTER_WRITE_BACK) {
         shared->write_backs++;
         if (!single)
             forget_copy(shared, core, line);
         l3_holds(shared, line, true, time_ps);
-        reply.done_ps = time_ps;
         return reply;
     }
     shared->l3_reads++;

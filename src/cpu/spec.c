@@ -17,6 +17,10 @@ PARAM_GROUP(cpu_l3_params, "cpu.l3", "the cache that cores share", cpu_l3_spec, 
 PARAM_GROUP(cpu_memory_params, "cpu.memory", "the memory behind the caches of CPUs", cpu_memory_spec,
             CPU_MEMORY_PARAMS, SHOWS_IN_TIME);
 
+PARAM_GROUP(cpu_coherence_params, "cpu.coherence",
+            "coherence of the CPUs' caches, with each other and with GPUs", cpu_coherence_spec,
+            CPU_COHERENCE_PARAMS, SHOWS_IN_TIME);
+
 /* The rows of units fill an array of equal structs, by class. */
 #define CPU_UNIT_FIELD(P, S, name, units, latency, gap, help)                                                \
     uint64_t name##_units, name##_latency, name##_gap;
@@ -39,17 +43,9 @@ static const struct param_group cpu_units_params = {
 };
 
 const struct param_group *const cpu_groups[] = {
-    &cpu_core_params,
-    &cpu_l1i_params,
-    &cpu_l1d_params,
-    &cpu_l2_params,
-    &cpu_tlb_params,
-    &cpu_branch_params,
-    &cpu_prefetch_params,
-    &cpu_units_params,
-    &cpu_l3_params,
-    &cpu_memory_params,
-    NULL,
+    &cpu_core_params, &cpu_l1i_params,    &cpu_l1d_params,       &cpu_l2_params,
+    &cpu_tlb_params,  &cpu_branch_params, &cpu_prefetch_params,  &cpu_units_params,
+    &cpu_l3_params,   &cpu_memory_params, &cpu_coherence_params, NULL,
 };
 
 void cpu_config_init(struct config *config)
@@ -84,6 +80,7 @@ bool cpu_spec_fill(struct cpu_spec *spec, const struct config *config, struct er
     config_fill(config, &cpu_units_params, "cpu.units", spec->units);
     config_fill(config, &cpu_l3_params, "cpu.l3", &spec->l3);
     config_fill(config, &cpu_memory_params, "cpu.memory", &spec->memory);
+    config_fill(config, &cpu_coherence_params, "cpu.coherence", &spec->coherence);
     const struct cpu_tlb_spec *tlb = &spec->tlb;
     if (tlb->page & (tlb->page - 1))
         return err_set(err, "cpu.tlb.page: expected a power of two");
@@ -92,5 +89,6 @@ bool cpu_spec_fill(struct cpu_spec *spec, const struct config *config, struct er
     return check_cache("cpu.l1i", spec->l1i.bytes, spec->l1i.ways, config, err) &&
            check_cache("cpu.l1d", spec->l1d.bytes, spec->l1d.ways, config, err) &&
            check_cache("cpu.l2", spec->l2.bytes, spec->l2.ways, config, err) &&
-           check_cache("cpu.l3", spec->l3.bytes, spec->l3.ways, config, err);
+           check_cache("cpu.l3", spec->l3.bytes, spec->l3.ways, config, err) &&
+           check_cache("cpu.coherence", spec->coherence.gpu_bytes, spec->coherence.gpu_ways, config, err);
 }

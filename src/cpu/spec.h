@@ -66,6 +66,21 @@
     P(S, rate, bandwidth, "100GB/s", "1MB/s..100TB/s", "of reads and writes together")                       \
     P(S, time, transfer, "40ns", "0s..10us", "of a line that another core's caches have changed")
 
+#define CPU_COHERENCE_PARAMS(P, S)                                                                           \
+    P(S, text, protocol, "plain", "",                                                                        \
+      "protocol between the cores' L2s, GPUs and memory (heddle protocol show), or a file; plain: MESI by "  \
+      "an L3, without messages, and not with GPUs")                                                          \
+    P(S, choice, topology, "crossbar", "crossbar|point-to-point|ring|mesh|torus|cluster",                    \
+      "network between cores, GPUs and homes")                                                               \
+    P(S, count, homes, "1", "1..16", "home nodes, each with a part of the L3; lines in turn")                \
+    P(S, time, link_latency, "2ns", "1ps..10us", "of a link of the network")                                 \
+    P(S, rate, link_bandwidth, "0B/s", "0|1MB/s..100TB/s", "of a link, each way; 0: no limit")               \
+    P(S, count, flit, "16", "1..256", "bytes of a flit: messages are whole flits")                           \
+    P(S, time, probe, "3ns", "0s..1us", "from a message at a core's L2 to its answer")                       \
+    P(S, size, gpu_bytes, "1MiB", "4KiB..1GiB", "what a GPU's L2 keeps of the host's memory")                \
+    P(S, count, gpu_ways, "16", "1..64", "lines in a set of that")                                           \
+    P(S, time, gpu_latency, "10ns", "0s..1us", "of an access to that, and of its answer to a message")
+
 /* name_units, name_latency and name_gap of each class. */
 #define CPU_UNIT_ROWS(P, S, name, units, latency, gap, help)                                                 \
     P(S, count, name##_units, #units, "0..16", "units for " help)                                            \
@@ -93,6 +108,9 @@ struct cpu_l3_spec {
 struct cpu_memory_spec {
     CPU_MEMORY_PARAMS(PARAM_FIELD, cpu_memory_spec)
 };
+struct cpu_coherence_spec {
+    CPU_COHERENCE_PARAMS(PARAM_FIELD, cpu_coherence_spec)
+};
 struct cpu_unit_spec {
     uint64_t units, latency, gap;
 };
@@ -108,6 +126,7 @@ struct cpu_spec {
     struct cpu_unit_spec units[CPU_CLASS_COUNT];
     struct cpu_l3_spec l3;
     struct cpu_memory_spec memory;
+    struct cpu_coherence_spec coherence;
 };
 
 /* All groups, which end in NULL: of a configuration of CPUs alone. */

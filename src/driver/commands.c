@@ -244,6 +244,14 @@ void driver_host_reached(struct driver *driver, uint64_t time_ps)
         timeline_host_reached(driver, time_ps);
 }
 
+uint64_t driver_host_leaves(struct driver *driver)
+{
+    if (!driver->timeline)
+        return 0;
+    timeline_settle(driver);
+    return timeline_now(driver);
+}
+
 uint64_t driver_time(struct driver *driver)
 {
     return driver->timeline ? timeline_now(driver) : 0;

@@ -57,6 +57,8 @@ struct timing_options {
     bool islands_apart;                /* for tests: see engine_spec */
     const struct machine_windows *windows; /* told of each window of the engine; or NULL */
     bool watch_host; /* time goes on when the host makes no call for long: it may look at memory meanwhile */
+    bool follow_machine; /* the host's cores are simulated beside the machine: what tasks wait for others
+                            begins while the host computes */
 };
 
 /* A trace of instructions that is written. */
@@ -136,6 +138,7 @@ struct image *device_image(struct device *device); /* of exec: for textures */
 /* The host, which has a time of its own, has come to this one: the machine's follows. And the machine's time
  * now. Picoseconds; nothing, and 0, in functional mode. */
 void driver_host_reached(struct driver *driver, uint64_t time_ps);
+uint64_t driver_host_leaves(struct driver *driver); /* what it has submitted begins; gives the time */
 uint64_t driver_time(struct driver *driver);
 
 enum result device_synchronize(struct device *device);

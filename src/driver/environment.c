@@ -107,7 +107,8 @@ static bool options_of(struct driver_options *options)
     timing->seat = (uint32_t)seat;
     timing->progress = !quiet;
     timing->profile = !no_profile;
-    timing->watch_host = !getenv("HEDDLE_CPU"); /* else the host has a time of its own */
+    timing->follow_machine = getenv("HEDDLE_CPU"); /* the host has a time of its own */
+    timing->watch_host = !timing->follow_machine;
     options->trace_mem = text_of("HEDDLE_TRACE_MEM");
     options->record.folder = text_of("HEDDLE_RECORD");
     if (options->record.folder &&

@@ -46,6 +46,7 @@ struct timeline {
 };
 
 static void *watch_host(void *user);
+static void *follow_machine(void *user);
 
 /* ---- checkpoints ---- */
 
@@ -138,7 +139,9 @@ struct timeline *timeline_new(struct driver *driver, struct err *err)
     for (unsigned i = 0; i < driver->device_count && machine_is_elsewhere(made->machine); i++)
         machine_set_image(made->machine, i, driver->devices[i].image);
     driver->timeline = made; /* which the thread looks at */
-    made->is_watching = timing->watch_host && !pthread_create(&made->watcher, NULL, watch_host, driver);
+    made->is_watching =
+        (timing->watch_host || timing->follow_machine) &&
+        !pthread_create(&made->watcher, NULL, timing->follow_machine ? follow_machine : watch_host, driver);
     return made;
 }
 
@@ -554,6 +557,11 @@ void timeline_host_reached(struct driver *driver, uint64_t time_ps)
     pass_for_host(driver, 0, time_ps);
 }
 
+void timeline_settle(struct driver *driver)
+{
+    pass_for_host(driver, 0, 0);
+}
+
 void timeline_tell_memory(struct driver *driver)
 {
     struct commands *commands = &driver->commands;
@@ -669,6 +677,33 @@ static void *watch_host(void *user)
         if (!can_advance(driver))
             wait_for(commands, &commands->work, 0.25);
         since = timeline->calls == heard ? since : host_seconds();
+    }
+    pthread_mutex_unlock(&commands->lock);
+    return NULL;
+}
+
+/* On simulated cores the host computes while the machine runs, and makes no calls. The machine stands still
+ * after tasks have ended, until the commands behind them were begun. */
+static void *follow_machine(void *user)
+{
+    struct driver *driver = user;
+    struct timeline *timeline = driver->timeline;
+    struct commands *commands = &driver->commands;
+    uint32_t seen = 0;
+    pthread_mutex_lock(&commands->lock);
+    while (!commands->stop) {
+        pthread_mutex_unlock(&commands->lock);
+        uint32_t ends = attach_wait_for_ends(timeline->machine, seen, 0.25);
+        pthread_mutex_lock(&commands->lock);
+        if (ends == seen)
+            continue;
+        if (!timeline->driving) {
+            timeline->driving = true;
+            advance(driver, 0);
+            settle(driver);
+            stop_driving(driver);
+        }
+        attach_has_followed(timeline->machine, seen = ends);
     }
     pthread_mutex_unlock(&commands->lock);
     return NULL;

@@ -29,6 +29,9 @@ void timeline_call(struct driver *driver, bool is_launch);
 /* The host has come to this time by itself: so has the machine then. */
 void timeline_host_reached(struct driver *driver, uint64_t time_ps);
 
+/* What was submitted begins now, if it can. */
+void timeline_settle(struct driver *driver);
+
 /* Until the stream has done this command. */
 void timeline_wait(struct stream *stream, uint64_t number);
 

@@ -39,6 +39,9 @@ const char *letter_name(enum letter_kind kind);
 struct mailbox {
     struct ring to_machine, to_program;
     _Atomic uint32_t stop; /* the program was interrupted: it wants an answer as soon as there can be one */
+    /* While the program makes no call, and its CPU cores are simulated: tasks have ended, so many times; and
+     * up to which of these the program has begun what can begin then. */
+    struct gate ended, followed;
 };
 
 /* The body is what was written to the archive, which is empty afterwards. False: the other side has gone. */

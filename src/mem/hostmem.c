@@ -15,19 +15,63 @@ static const struct home *home_of(const struct hostmem *host, uint64_t line)
     return UNLIKELY(physical_is_managed(line)) ? &host->managed : &host->memory;
 }
 
-static void host_read(const struct home *memory, const struct memsys_request *request, unsigned char *data,
+/* ---- copies in other caches ---- */
+
+enum { SECTORS_CACHED = HOST_CACHED_LINE / MEM_SECTOR };
+
+/* What the GPU's cache of the host's memory has of a sector; NULL: nothing, or there is no such cache. */
+static unsigned char *copy_of(const struct hostmem *host, uint64_t offset)
+{
+    unsigned char *line = host->copies[offset % MEM_LINE_MOST / HOST_CACHED_LINE];
+    return line ? line + offset % HOST_CACHED_LINE : NULL;
+}
+
+/* Lines that these sectors are of. Gives when the request can be answered. */
+static uint64_t reach_lines(struct hostmem *host, uint32_t gpu, const struct memsys_request *request,
+                            uint32_t sectors, bool writes, uint64_t now)
+{
+    const struct hostmem_caches *caches = host->caches;
+    const struct home *home = home_of(host, request->line);
+    uint64_t offset = physical_offset(physical_unpack(request->line)), ready = now;
+    const unsigned char *lines[COUNT_OF(host->copies)] = {NULL};
+    for (uint32_t i = 0; i < MEM_SECTORS_MOST; i += SECTORS_CACHED) {
+        uint64_t line = offset + i * MEM_SECTOR;
+        const unsigned char **bytes = &lines[line % MEM_LINE_MOST / HOST_CACHED_LINE];
+        if (!(sectors >> i & ((1 << SECTORS_CACHED) - 1)))
+            continue;
+        *bytes = (const unsigned char *)home_host(home, line);
+        ready = max_u64(ready, caches->reach(caches->user, gpu, *bytes, writes, now));
+    }
+    for (uint32_t i = 0; i < COUNT_OF(lines); i++) /* the second may have taken the first one's place */
+        host->copies[i] = lines[i] ? caches->copy(caches->user, gpu, lines[i]) : NULL;
+    return ready;
+}
+
+/* ---- what requests do ---- */
+
+static void host_read(const struct hostmem *host, const struct memsys_request *request, unsigned char *data,
                       uint32_t *bytes)
 {
+    const struct home *memory = home_of(host, request->line);
     uint64_t offset = physical_offset(physical_unpack(request->line));
-    for (uint32_t left = request->sectors; left; left &= left - 1, *bytes += MEM_SECTOR)
-        home_read(memory, offset + (uint64_t)__builtin_ctz(left) * MEM_SECTOR, data + *bytes);
+    for (uint32_t left = request->sectors; left; left &= left - 1, *bytes += MEM_SECTOR) {
+        uint64_t sector = offset + (uint64_t)__builtin_ctz(left) * MEM_SECTOR;
+        const unsigned char *copy = copy_of(host, sector);
+        if (copy)
+            memcpy(data + *bytes, copy, MEM_SECTOR);
+        else
+            home_read(memory, sector, data + *bytes);
+    }
 }
 
 /* Bytes of a sector, and, where that is wanted, a note of which. */
 static void write_sector(struct hostmem *host, const struct home *home, uint64_t offset,
                          const unsigned char *sector, uint32_t mask)
 {
+    unsigned char *copy = copy_of(host, offset);
     home_write(home, offset, sector, mask);
+    for (uint32_t left = copy ? mask : 0; left; left &= left - 1)
+        copy[__builtin_ctz(left)] = sector[__builtin_ctz(left)];
     if (host->notes_writes) {
         mem_grow(host->writes, host->write_count, host->write_capacity);
         host->writes[host->write_count++] = (struct host_write){home_host(home, offset), mask};
@@ -139,11 +183,26 @@ struct walk_answer {
     uint32_t gpu, plug;
 };
 
+/* An answer that other caches hold up. */
+struct late_answer {
+    uint32_t gpu, plug, kind, bytes;
+    struct {
+        struct memsys_reply reply;
+        unsigned char data[MEM_ATOMS * sizeof(struct memsys_old)];
+    } message;
+};
+_Static_assert(MEM_ATOMS * sizeof(struct memsys_old) >= MEM_LINE_MOST, "a line fits as well");
+
 static void host_event(struct component *self, void *state, const struct event *event)
 {
     struct hostmem *host = *(struct hostmem *const *)component_spec(self);
     struct walk_answer answer;
-    if (event->kind == HOST_COPIES) {
+    struct late_answer late;
+    if (event->kind == HOST_LATE) {
+        memcpy(&late, event->payload, event->bytes);
+        hostmem_to_gpu(host, late.gpu, late.plug, (uint8_t)late.kind, &late.message, (uint16_t)late.bytes,
+                       HOST_AS_LONG);
+    } else if (event->kind == HOST_COPIES) {
         hostmem_copies_event(self, state, event);
     } else if (event->kind == IOMMU_WALKED) {
         memcpy(&answer, event->payload, sizeof answer);
@@ -176,6 +235,35 @@ static void walk(struct hostmem *host, const struct host_letter *letter)
     struct walk_answer answer = {.gpu = letter->gpu, .plug = letter->plug};
     memcpy(&answer.request, letter->payload, sizeof answer.request);
     component_schedule(host->component, walkers->free_at[first] - now, IOMMU_WALKED, &answer, sizeof answer);
+}
+
+static void send_answer(struct hostmem *host, const struct host_letter *letter, enum memsys_kind kind,
+                        const void *message, uint16_t bytes, uint64_t ready)
+{
+    uint64_t now = component_now(host->component);
+    struct late_answer late = {
+        .gpu = letter->gpu, .plug = letter->plug, .kind = (uint32_t)kind, .bytes = bytes};
+    if (ready <= now) {
+        hostmem_to_gpu(host, letter->gpu, letter->plug, (uint8_t)kind, message, bytes, HOST_AS_LONG);
+        return;
+    }
+    memcpy(&late.message, message, bytes);
+    component_schedule(host->component, ready - now, HOST_LATE, &late,
+                       (uint16_t)(offsetof(struct late_answer, message) + bytes));
+}
+
+/* The sectors that a request touches: of atomic operations, by lane. */
+static uint32_t sectors_of(const struct memsys_request *request, uint8_t kind, const unsigned char *payload)
+{
+    uint32_t lanes = request->count & ~(uint32_t)MEM_WANTS_OLD, sectors = 0;
+    if (kind != MEM_ATOMIC)
+        return request->sectors;
+    for (uint32_t i = 0; i < lanes && i < MEM_ATOMS; i++) {
+        struct memsys_atom atom;
+        memcpy(&atom, payload + i * sizeof atom, sizeof atom);
+        sectors |= 1U << atom.offset / MEM_SECTOR;
+    }
+    return sectors;
 }
 
 static void host_arrive(struct component *self, void *state, struct port *port)
@@ -216,10 +304,14 @@ static void host_arrive(struct component *self, void *state, struct port *port)
     } message = {.reply = {.line = request->line, .id = request->id, .sectors = request->sectors, .hit = 2}};
     uint32_t bytes = 0, follow = (uint32_t)(letter.bytes - sizeof *request - sizeof(uint64_t));
     enum memsys_kind answer = MEM_DONE;
+    uint64_t ready = 0;
+    if (UNLIKELY(host->caches))
+        ready = reach_lines(host, letter.gpu, request, sectors_of(request, letter.kind, asked.payload),
+                            letter.kind != MEM_READ, component_now(self));
     switch ((enum memsys_kind)letter.kind) {
     case MEM_READ:
         answer = MEM_DATA;
-        host_read(home_of(host, request->line), request, message.data, &bytes);
+        host_read(host, request, message.data, &bytes);
         tell_pass(self, host, &letter, request->line, message.data, bytes);
         break;
     case MEM_WRITE:
@@ -235,13 +327,17 @@ static void host_arrive(struct component *self, void *state, struct port *port)
     default:
         BUG("the host's memory was asked to do \"%s\"", memsys_kind_name(letter.kind));
     }
-    hostmem_to_gpu(host, letter.gpu, letter.plug, (uint8_t)answer, &message,
-                   (uint16_t)(sizeof message.reply + bytes), HOST_AS_LONG);
+    send_answer(host, &letter, answer, &message, (uint16_t)(sizeof message.reply + bytes), ready);
     port_pop(port);
 }
 
 static const struct component_ops host_ops = {
     .type = "host memory", .arrive = host_arrive, .event = host_event, .archive = host_archive};
+
+void hostmem_share(struct hostmem *host, const struct hostmem_caches *caches)
+{
+    host->caches = caches;
+}
 
 struct hostmem *hostmem_new(struct engine *engine, uint32_t gpus, bool in_fabric, memsys_atomic_fn *atomic)
 {

@@ -23,6 +23,18 @@ void hostmem_walk(struct hostmem *host, uint64_t walkers, uint64_t walk_ps);
 struct iommu;
 void hostmem_move_pages(struct hostmem *host, const struct paging_spec *spec);
 struct iommu *hostmem_iommu(const struct hostmem *host); /* or NULL */
+/* Who else has copies of the host's memory: caches of CPUs, which are kept coherent with what GPUs do.
+ * `reach` is called for each line of HOST_CACHED_LINE bytes that a request of a GPU touches, on the host's
+ * island, and gives the time from which it can be answered. Then a read gets its bytes from the GPU's copy,
+ * and what is written is written there, too; NULL: it has none. Before any run; the struct outlives the
+ * machine. */
+enum { HOST_CACHED_LINE = 64 };
+struct hostmem_caches {
+    uint64_t (*reach)(void *user, uint32_t gpu, const unsigned char *line, bool writes, uint64_t time_ps);
+    unsigned char *(*copy)(void *user, uint32_t gpu, const unsigned char *line);
+    void *user;
+};
+void hostmem_share(struct hostmem *host, const struct hostmem_caches *caches);
 bool hostmem_attach_fabric(struct hostmem *host, struct network *fabric, uint32_t node, struct err *err);
 bool hostmem_is_in_fabric(const struct hostmem *host);
 void hostmem_listen(struct hostmem *host, const struct probe *probe); /* who is told of requests */

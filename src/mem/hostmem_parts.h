@@ -45,6 +45,8 @@ struct hostmem {
         uint64_t walk_ps, count;
         uint64_t *free_at;
     } walkers;
+    const struct hostmem_caches *caches;                     /* or NULL */
+    unsigned char *copies[MEM_LINE_MOST / HOST_CACHED_LINE]; /* of the line that is asked for now */
     bool notes_writes;
     struct host_write { /* sectors that were written; the host's own island adds to it, while it runs */
         char *at;

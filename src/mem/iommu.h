@@ -32,6 +32,7 @@ void iommu_reached(struct iommu *iommu, uint32_t gpu, uint64_t at);
 /* The own events of the host's component, by their kind. */
 enum iommu_event {
     HOST_COPIES,
+    HOST_LATE,
     IOMMU_DECIDES,
     IOMMU_SENDS,
     IOMMU_WALKED,

@@ -14,6 +14,7 @@ struct job {
     bool begun;      /* by the machine */
     bool counted;    /* in serve_live */
     struct task task;
+    struct task asked;    /* as the program said it: sides that are carried are elsewhere in `task` */
     struct launch launch; /* of a kernel */
     void *params;
     FILE *print;         /* of a kernel: goes to */

@@ -126,11 +126,12 @@ struct job *job_new(struct guest *guest, const struct text *body)
     if (archive_at_end(&archive) && makes_sense(guest, &letter)) {
         job = mem_alloc(1, sizeof *job);
         job->number = letter.number;
-        job->task = letter.task;
+        job->task = job->asked = letter.task;
         if (letter.is_kernel)
             set_kernel(job, guest, &letter);
         else if (letter.is_carried)
             carry(job, guest, &letter);
+        job->asked.launch = job->task.launch;
         while (*last)
             last = &(*last)->next;
         *last = job;

@@ -21,6 +21,7 @@ struct serve {
     struct machine_progress progress;
     struct serve_counts counts;
     bool memory_changed; /* since the machine was told last */
+    uint64_t until_ps;   /* time passes no further */
 };
 
 #define EACH_GUEST(guest, serve)                                                                             \
@@ -204,6 +205,8 @@ static void begin_jobs(struct serve *serve)
                 continue;
             job->begun = true;
             *(job->task.launch ? &serve->counts.kernels : &serve->counts.copies) += 1;
+            if (serve->options->begins)
+                serve->options->begins(serve->options->user, &job->asked);
             machine_begin(serve->machine, &job->task);
         }
     }
@@ -426,7 +429,7 @@ static bool answer_waiting(struct serve *serve)
 
 static bool pass_time(struct serve *serve, struct err *err)
 {
-    uint64_t until = UINT64_MAX, now = machine_time(serve->machine);
+    uint64_t until = serve->until_ps, now = machine_time(serve->machine);
     struct err why = {{0}};
     EACH_GUEST(guest, serve)
     {
@@ -586,23 +589,20 @@ static void close_all(struct serve *serve)
 }
 
 /* With the door open. */
-static bool serve_all(struct serve *serve, struct err *err)
+static bool make_machine(struct serve *serve, struct err *err)
 {
     struct machine_options machine = {.threads = serve->options->threads,
                                       .interrupt = serve->options->interrupt,
+                                      .caches = serve->options->caches,
                                       .progress = note_progress,
                                       .user = serve};
     if (!write_description(serve, err))
         return false;
-    bool good = false;
     serve->machine = serve->options->untimed ? machine_untimed_new(&machine)
                                              : machine_new(serve->options->system, &machine, err);
-    if (serve->machine) {
-        good = work(serve, err);
-        close_all(serve);
-    }
-    unlink(serve->description.at);
-    return good;
+    if (!serve->machine)
+        unlink(serve->description.at);
+    return serve->machine;
 }
 
 /* A quarter of a seat's part is for the host's memory, the rest for the GPUs'. */
@@ -622,13 +622,12 @@ static void plan_window(struct serve *serve)
     plan->gpu_bytes = (part - SEAT_HEAD_BYTES - plan->host_bytes) / plan->gpu_count / unit * unit;
 }
 
-bool serve_run(const struct serve_options *options, struct serve_counts *counts, struct err *err)
+static bool make_plan(struct serve *serve, struct err *err)
 {
+    const struct serve_options *options = serve->options;
     const struct system *system = options->system;
     if (system->spec.unified && system->spec.gpus > 1)
         return err_set(err, "system.unified: programs cannot share a unified GPU (heddle serve) yet");
-    struct serve *serve = mem_alloc(1, sizeof *serve);
-    serve->options = options;
     serve->plan = (struct seat_plan){.host_bytes = SEAT_WINDOW,
                                      .gpu_bytes = SEAT_GPU_BYTES(system->gpu.memory),
                                      .gpu_count = (uint32_t)system->spec.gpus};
@@ -637,19 +636,135 @@ bool serve_run(const struct serve_options *options, struct serve_counts *counts,
         plan_window(serve);
     uint32_t most = seat_plan_most(&serve->plan);
     serve->seats = options->programs ? options->programs : options->window ? options->window->seats : most;
-    bool good = serve->seats && serve->seats <= most;
-    if (!good)
-        err_set(err, "%u programs with %u GPUs of %llu GiB each have no room in the host's addresses",
-                serve->seats ? serve->seats : 1, serve->plan.gpu_count,
-                (unsigned long long)(system->gpu.memory >> 30));
-    good = good && door_open(&serve->door, options->path, err);
+    return (serve->seats && serve->seats <= most) ||
+           err_set(err, "%u programs with %u GPUs of %llu GiB each have no room in the host's addresses",
+                   serve->seats ? serve->seats : 1, serve->plan.gpu_count,
+                   (unsigned long long)(system->gpu.memory >> 30));
+}
+
+struct serve *serve_new(const struct serve_options *options, struct err *err)
+{
+    struct serve *serve = mem_alloc(1, sizeof *serve);
+    serve->options = options;
+    serve->until_ps = UINT64_MAX;
     text_add(&serve->description, "%s.ini", options->path);
-    if (good) {
-        good = serve_all(serve, err);
+    if (make_plan(serve, err) && door_open(&serve->door, options->path, err)) {
+        if (make_machine(serve, err))
+            return serve;
         door_close(&serve->door);
     }
     text_fini(&serve->description);
+    mem_free(serve);
+    return NULL;
+}
+
+void serve_free(struct serve *serve, struct serve_counts *counts)
+{
+    close_all(serve);
+    unlink(serve->description.at);
+    door_close(&serve->door);
+    text_fini(&serve->description);
     *counts = serve->counts;
     mem_free(serve);
+}
+
+bool serve_run(const struct serve_options *options, struct serve_counts *counts, struct err *err)
+{
+    struct serve *serve = serve_new(options, err);
+    *counts = (struct serve_counts){0};
+    if (!serve)
+        return false;
+    bool good = work(serve, err);
+    serve_free(serve, counts);
     return good;
+}
+
+/* ---- step by step ---- */
+
+bool serve_take_turn(struct serve *serve, uint64_t until_ps, enum serve_turn *turn, struct err *err)
+{
+    bool some = false;
+    struct guest *running = hear(serve, &some);
+    *turn = some ? SERVE_WORKED : SERVE_IDLE;
+    if (some)
+        return true;
+    if (running || !some_wait(serve)) {
+        welcome(serve);
+        clear_seats(serve);
+        return true;
+    }
+    *turn = SERVE_WORKED;
+    begin_jobs(serve);
+    count_done(serve);
+    if (answer_stopped(serve) || answer_waiting(serve))
+        return true;
+    if (machine_time(serve->machine) >= until_ps) {
+        *turn = SERVE_BEHIND;
+        return true;
+    }
+    serve->until_ps = until_ps;
+    return pass_time(serve, err);
+}
+
+uint64_t serve_time(const struct serve *serve)
+{
+    return machine_time(serve->machine);
+}
+
+bool serve_is_busy(struct serve *serve)
+{
+    EACH_GUEST(guest, serve)
+    {
+        for (const struct job *job = guest->jobs; job; job = job->next) {
+            if (job->task.state == TASK_RUNNING)
+                return true;
+        }
+    }
+    return false;
+}
+
+/* Tasks of a program that makes no call have ended: it begins what waited for them before time goes on. */
+static void let_follow(struct serve *serve, struct guest *guest)
+{
+    struct gate *followed = &guest->seat.mailbox->followed;
+    uint32_t ends = gate_number(&guest->seat.mailbox->ended) + 1;
+    enum serve_turn turn;
+    struct err err;
+    gate_set(&guest->seat.mailbox->ended, ends);
+    while (gate_number(followed) != ends && (guest->state == GUEST_RUNS || guest->state == GUEST_WAITS) &&
+           !is_stopped(serve) && seat_is_alive(&guest->seat)) {
+        if (!serve_take_turn(serve, machine_time(serve->machine), &turn, &err))
+            return;
+        if (turn == SERVE_IDLE)
+            ring_wait(&guest->seat.mailbox->to_machine, 2e-5);
+    }
+}
+
+static bool has_ended_tasks(const struct guest *guest)
+{
+    for (const struct job *job = guest->jobs; job; job = job->next) {
+        if (job->task.state != TASK_RUNNING)
+            return true;
+    }
+    return false;
+}
+
+void serve_let_on(struct serve *serve, uint64_t time_ps)
+{
+    struct err err;
+    bool some;
+    hear(serve, &some);
+    if (!serve_is_busy(serve))
+        return;
+    begin_jobs(serve);
+    for (uint64_t now; serve_is_busy(serve) && (now = machine_time(serve->machine)) < time_ps;) {
+        /* A machine that broke tells the program when it waits next. */
+        if (!machine_pass(serve->machine, time_ps - now, &err))
+            return;
+        EACH_GUEST(guest, serve)
+        {
+            if (guest->state == GUEST_RUNS && has_ended_tasks(guest))
+                let_follow(serve, guest);
+        }
+    }
 }

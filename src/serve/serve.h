@@ -33,6 +33,9 @@ struct serve_window {
     uint32_t bell_offset, bell_value;
 };
 
+struct hostmem_caches; /* mem/hostmem.h */
+struct task;           /* system/machine.h */
+
 struct serve_options {
     const char *path; /* of the socket; the system's description is at PATH.ini, for programs that attach */
     const struct system *system;
@@ -41,8 +44,11 @@ struct serve_options {
                           number may come and go, until an interruption */
     double patience_s; /* time passes without a program that makes no call for so long; 0: never */
     bool untimed;      /* kernels are only run (system/untimed.h) */
-    const struct serve_window *window; /* or NULL */
-    struct serve_live *live;           /* or NULL */
+    const struct serve_window *window;   /* or NULL */
+    const struct hostmem_caches *caches; /* of the host's memory, or NULL */
+    /* Or NULL: a task begins; its sides that are memory of the program are where the program has them. */
+    void (*begins)(void *user, const struct task *task);
+    struct serve_live *live; /* or NULL */
     const _Atomic int *interrupt;
     void (*tell)(void *user, const char *line); /* who comes and goes; or NULL */
     void *user;
@@ -55,5 +61,26 @@ struct serve_counts {
 
 /* Returns when all is over; false: err says why it could not be. */
 bool serve_run(const struct serve_options *options, struct serve_counts *counts, struct err *err);
+
+/* ---- the same step by step: for programs whose CPU cores are simulated beside the machine ---- */
+
+enum serve_turn {
+    SERVE_IDLE,   /* nothing was to be done */
+    SERVE_WORKED, /* letters were read, programs answered, or time has passed */
+    SERVE_BEHIND, /* programs wait for time to pass, and the machine has come to `until_ps` */
+};
+
+struct serve;
+
+struct serve *serve_new(const struct serve_options *options, struct err *err); /* options outlive it */
+void serve_free(struct serve *serve, struct serve_counts *counts);
+
+/* What is to be done now, without waiting for anybody. False: the machine broke. */
+bool serve_take_turn(struct serve *serve, uint64_t until_ps, enum serve_turn *turn, struct err *err);
+
+/* Time passes up to there, if there are tasks under way, though programs run. */
+void serve_let_on(struct serve *serve, uint64_t time_ps);
+bool serve_is_busy(struct serve *serve);
+uint64_t serve_time(const struct serve *serve); /* of the machine, picoseconds */
 
 #endif

@@ -53,6 +53,8 @@ static bool build(struct local_machine *machine, struct err *err)
         return false;
     machine->host =
         hostmem_new(machine->engine, machine_homes(machine), host_node != NO_HOST, atomic_perform);
+    if (machine->options.caches)
+        hostmem_share(machine->host, machine->options.caches);
     if (machine->journal)
         hostmem_note_writes(machine->host);
     struct system_walks walks = system_walks(system);

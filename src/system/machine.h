@@ -112,6 +112,8 @@ struct machine_link {
 
 struct machine;
 
+struct hostmem_caches;
+
 struct machine_options {
     unsigned threads;
     struct task_wishes wishes;                                             /* of every kernel */
@@ -120,6 +122,7 @@ struct machine_options {
     void (*progress)(void *user, const struct machine_progress *progress); /* or NULL */
     void *user;
     const struct machine_windows *windows; /* or NULL */
+    const struct hostmem_caches *caches;   /* of the host's memory (mem/hostmem.h), or NULL */
     struct checkpoint_options checkpoint;
 };
 

@@ -17,6 +17,9 @@
     P(S, size, interleave, "4KiB", "4KiB..1GiB", "unified: so many bytes of memory are on each GPU in turn") \
     P(S, count, monolithic, "1", "1..64",                                                                    \
       "a GPU is one chip of so many times the SMs, L2, memory and bandwidth that are described")             \
+    P(S, text, cpu, "", "",                                                                                  \
+      "timing: programs run on these CPU cores, a description in systems/cpu (heddle run --cpu says so, "    \
+      "too); none: on this machine's own, without their time")                                               \
     P(S, size, host_page, "4KiB", "4KiB..1GiB", "of the host's memory")                                      \
     P(S, time, launch_time, "2100ns", "0..1s", "what a launch takes the host", SHOWS_IN_TIME)                \
     P(S, time, call_time, "500ns", "0..1s", "what another call takes the host: copies, events, questions",   \

@@ -57,9 +57,9 @@ static void grow(struct walk_lines *lines)
 
 struct walk_line *walk_line_make(struct walk_lines *lines, uint64_t line)
 {
-    uint32_t number = lines->free - 1;
-    if (lines->free) {
-        lines->free = walk_line_at(lines, number)->next;
+    uint32_t number = lines->spare - 1;
+    if (lines->spare) {
+        lines->spare = walk_line_at(lines, number)->next;
     } else {
         if (lines->used == lines->capacity)
             grow(lines);
@@ -79,7 +79,7 @@ void walk_line_free(struct walk_lines *lines, struct walk_line *line)
     while (*at != number)
         at = &walk_line_at(lines, *at - 1)->next;
     *at = line->next;
-    line->next = lines->free;
+    line->next = lines->spare;
     line->line = UINT64_MAX;
-    lines->free = number;
+    lines->spare = number;
 }

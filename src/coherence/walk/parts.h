@@ -20,7 +20,7 @@ struct walk_line {
 struct walk_lines {
     char *at;
     size_t bytes_each;
-    uint32_t used, capacity, free; /* plus 1 */
+    uint32_t used, capacity, spare; /* plus 1 */
     uint32_t *buckets;
     uint32_t bucket_count; /* a power of two */
 };

@@ -149,7 +149,7 @@ static void serve(struct walk *walk, struct walk_line *line, const struct coh_ef
     }
     walk->waits = false;
     walk->reply.done_ps = now + latency_of(walk, walk->agent);
-    walk->reply.stale = loads && line->misses & own;
+    walk->reply.stale = (loads || walk->reply.took) && line->misses & own;
     walk->counts.stale += walk->reply.stale;
 }
 
@@ -420,9 +420,14 @@ void walk_leave_all(struct walk *walk, uint32_t agent, uint64_t time_ps)
 void *walk_copy(struct walk *walk, uint32_t gpu_agent, uint64_t line)
 {
     struct walk_line *at = walk_line_find(&walk->lines, line);
-    if (!at)
+    if (!at || !at->at[gpu_agent].state)
         return NULL;
     return (char *)&at->at[walk->caches + 1] + (size_t)(gpu_agent - walk->spec.cpus) * walk->spec.line_bytes;
+}
+
+bool walk_is_incoherent(const struct walk *walk)
+{
+    return walk->spec.protocol->is_incoherent;
 }
 
 const struct walk_counts *walk_counts(const struct walk *walk)

@@ -95,6 +95,7 @@ void *walk_copy(struct walk *walk, uint32_t gpu_agent, uint64_t line);
 /* All that a GPU has a copy of leaves: before a kernel, where the protocol is none. */
 void walk_leave_all(struct walk *walk, uint32_t agent, uint64_t time_ps);
 
+bool walk_is_incoherent(const struct walk *walk); /* on purpose */
 uint32_t walk_home_of(const struct walk *walk, uint64_t line);
 const struct walk_counts *walk_counts(const struct walk *walk);
 

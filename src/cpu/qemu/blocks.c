@@ -34,7 +34,8 @@ static void on_access(unsigned cpu, plugin_meminfo info, uint64_t address, void 
 
 static __attribute__((noinline)) void on_quantum(struct tap_thread *thread, int64_t count)
 {
-    if (!thread->asking && thread->lane && !tap_is_alone()) {
+    bool takes_turns = !tap_is_alone() || atomic_load(&tap_shared->together);
+    if (!thread->asking && thread->lane && !thread->muted && takes_turns) {
         thread->grants = atomic_load(&thread->lane->grants);
         thread->asking = true;
         tap_word(thread, tap_op(CPURUN_YIELD, 0));

@@ -101,7 +101,7 @@ bool tap_wait(struct tap_thread *thread, bool in_block)
         else if (waits == SURE)
             return false;
         else {
-            cpurun_doze(&lane->grants, thread->grants);
+            cpurun_doze(&lane->grants, thread->grants, 5000000);
             waits = runner_waits_for_us() ? waits + 1 : 0;
         }
     }

@@ -9,6 +9,7 @@
 #include <sys/mman.h>
 
 enum { ACCESSES = 4096, NS = 1000, SPINS = 500 };
+enum { DOZE_NS = 5000000, NAP_NS = 20000 }; /* NAP: letters to the machine wake nobody here */
 
 /* What is known of a thread's last block: it is simulated when it is known where the thread went then. */
 struct pending {
@@ -28,6 +29,9 @@ struct cpurun {
     struct sched threads;
     struct pending *pending[CPURUN_LANES];
     uint32_t thread_count;
+    bool is_plain; /* `memory` is what lies below the caches */
+    bool has_beside;
+    struct cpurun_beside beside;
     bool (*stop)(void);
 };
 
@@ -138,6 +142,21 @@ static void begin_thread(struct cpurun *run, uint32_t lane, uint64_t time_ps)
 
 /* ---- words ---- */
 
+static void run_another(struct cpurun *run);
+
+/* The thread may be in a call of the machine beside: its other threads go on meanwhile, in the order of
+ * time. */
+static enum cpurun_turn take_turn(struct cpurun *run, uint32_t number)
+{
+    struct sched_thread *thread = &run->threads.at[number];
+    thread->state = SCHED_CALLS;
+    enum cpurun_turn turn = run->beside.turn(run->beside.user, sched_soonest(&run->threads));
+    if (turn == CPURUN_BEHIND)
+        run_another(run);
+    thread->state = SCHED_READY;
+    return turn;
+}
+
 /* Takes words of a lane: false: there are none, and the program has ended. */
 static bool wait_for_words(struct cpurun *run, const struct cpurun_lane *lane, uint64_t tail)
 {
@@ -145,6 +164,10 @@ static bool wait_for_words(struct cpurun *run, const struct cpurun_lane *lane, u
     for (uint32_t i = 0; atomic_load(&lane->head) == tail; i++) {
         if (i < SPINS)
             continue;
+        if (run->has_beside && take_turn(run, (uint32_t)(lane - shared->lanes)) != CPURUN_IDLE) {
+            i = 0;
+            continue;
+        }
         bool over = atomic_load(&shared->over);
         uint32_t seen = atomic_load(&shared->posted);
         if (atomic_load(&lane->head) != tail)
@@ -153,7 +176,7 @@ static bool wait_for_words(struct cpurun *run, const struct cpurun_lane *lane, u
             return false;
         atomic_store(&shared->sleeps, 1);
         if (atomic_load(&lane->head) == tail && !atomic_load(&shared->over))
-            cpurun_doze(&shared->posted, seen);
+            cpurun_doze(&shared->posted, seen, run->has_beside ? NAP_NS : DOZE_NS);
         atomic_store(&shared->sleeps, 0);
     }
     return true;
@@ -302,8 +325,18 @@ static bool wait_for_returned(struct cpurun *run)
         }
         if (over || run->stop())
             return false;
-        cpurun_doze(&shared->posted, seen);
+        cpurun_doze(&shared->posted, seen, DOZE_NS);
     }
+}
+
+/* A quantum of the thread that is furthest behind. */
+static void run_another(struct cpurun *run)
+{
+    uint32_t next = sched_next(&run->threads);
+    if (next == SCHED_NONE)
+        return;
+    grant(run, next);
+    run_thread(run, next);
 }
 
 void cpurun_go(struct cpurun *run)
@@ -317,6 +350,8 @@ void cpurun_go(struct cpurun *run)
                 return;
             continue;
         }
+        if (run->has_beside)
+            run->beside.let_on(run->beside.user, run->threads.core_ps[run->threads.at[next].core]);
         grant(run, next);
         if (!run_thread(run, next))
             return;
@@ -332,7 +367,8 @@ void cpurun_over(struct cpurun_shared *shared)
 
 /* ---- making, results ---- */
 
-struct cpurun *cpurun_new(const struct cpu_spec *spec, struct cpurun_shared *shared, bool (*stop)(void))
+struct cpurun *cpurun_new(const struct cpu_spec *spec, struct cpurun_shared *shared, struct outer *outer,
+                          bool (*stop)(void))
 {
     struct cpurun *run = mem_alloc(1, sizeof *run);
     uint32_t count = (uint32_t)spec->core.cores;
@@ -342,9 +378,11 @@ struct cpurun *cpurun_new(const struct cpu_spec *spec, struct cpurun_shared *sha
     shared->quantum = spec->core.quantum;
     run->cores = mem_alloc_lines(count, sizeof *run->cores);
     run->memories = mem_alloc(count, sizeof *run->memories);
-    cpu_shared_init(&run->memory, &run->spec, run->memories);
+    run->is_plain = !outer;
+    if (run->is_plain)
+        cpu_shared_init(&run->memory, &run->spec, run->memories);
     for (uint32_t i = 0; i < count; i++) {
-        cpu_core_init(&run->cores[i], &run->spec, i, &run->memory.base);
+        cpu_core_init(&run->cores[i], &run->spec, i, outer ? outer : &run->memory.base);
         run->memories[i] = &run->cores[i].memory;
     }
     clock_init(&run->clock, spec->core.clock);
@@ -359,11 +397,23 @@ void cpurun_free(struct cpurun *run)
         cpu_core_fini(&run->cores[i]);
     for (uint32_t i = 0; i < CPURUN_LANES; i++)
         mem_free(run->pending[i]);
-    cpu_shared_fini(&run->memory);
+    if (run->is_plain)
+        cpu_shared_fini(&run->memory);
     blocks_fini(&run->blocks);
     mem_free(run->memories);
     mem_free(run->cores);
     mem_free(run);
+}
+
+void cpurun_set_beside(struct cpurun *run, const struct cpurun_beside *beside)
+{
+    run->beside = *beside;
+    run->has_beside = true;
+}
+
+struct cpu_memory **cpurun_memories(struct cpurun *run)
+{
+    return run->memories;
 }
 
 uint32_t cpurun_core_count(const struct cpurun *run)
@@ -378,7 +428,7 @@ const struct cpu_core *cpurun_core(const struct cpurun *run, uint32_t number)
 
 const struct cpu_shared *cpurun_memory(const struct cpurun *run)
 {
-    return &run->memory;
+    return run->is_plain ? &run->memory : NULL;
 }
 
 uint64_t cpurun_core_cycles(const struct cpurun *run, uint32_t number)

@@ -130,7 +130,7 @@ static uint32_t last_core(const struct sched *threads)
 {
     uint32_t last = SCHED_NONE;
     for (uint32_t i = 0; i < threads->core_count; i++) {
-        if (threads->on_core[i] != SCHED_NONE &&
+        if (threads->on_core[i] != SCHED_NONE && threads->at[threads->on_core[i]].state == SCHED_READY &&
             (last == SCHED_NONE || threads->core_ps[i] < threads->core_ps[last]))
             last = i;
     }
@@ -147,6 +147,21 @@ static struct sched_thread *first_deadline(struct sched *threads)
             first = thread;
     }
     return first;
+}
+
+uint64_t sched_soonest(const struct sched *threads)
+{
+    uint64_t soonest = TIME_NEVER;
+    for (uint32_t i = 0; i < CPURUN_LANES; i++) {
+        const struct sched_thread *thread = &threads->at[i];
+        if (thread->state == SCHED_READY && thread->core != SCHED_NONE)
+            soonest = min_u64(soonest, threads->core_ps[thread->core]);
+        else if (thread->state == SCHED_READY && idle_core(threads, thread) != SCHED_NONE)
+            soonest = min_u64(soonest, thread->ready_ps);
+        else if (thread->state == SCHED_ASLEEP)
+            soonest = min_u64(soonest, thread->deadline_ps);
+    }
+    return soonest;
 }
 
 uint32_t sched_next(struct sched *threads)

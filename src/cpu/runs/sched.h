@@ -14,6 +14,7 @@ enum sched_state {
     SCHED_READY,  /* wants to run; has a core, or waits for one */
     SCHED_ASLEEP, /* on a futex, or until its time has come */
     SCHED_AWAY,   /* waits for something outside of the simulation */
+    SCHED_CALLS,  /* has a core, and is in a call of the machine beside the cores, which lets it wait */
 };
 
 struct sched_thread {
@@ -45,6 +46,9 @@ void sched_wake(struct sched *threads, uint64_t futex, uint64_t most, uint64_t n
 void sched_go_away(struct sched *threads, uint32_t number);
 void sched_come_back(struct sched *threads, uint32_t number);
 void sched_end(struct sched *threads, uint32_t number);
+
+/* When the first of those that can go on does so, or would wake up; TIME_NEVER: nobody will by itself. */
+uint64_t sched_soonest(const struct sched *threads);
 
 /* The thread that goes on, which has a core then; SCHED_NONE: none can, until one comes back. */
 uint32_t sched_next(struct sched *threads);

@@ -80,8 +80,10 @@ struct cpurun_shared {
     _Atomic uint32_t became_another; /* the program called exec */
     _Atomic uint32_t children;       /* processes that it made */
     _Atomic uint32_t too_many_threads, too_much_code;
-    _Atomic uint32_t over;                /* the process has ended */
-    _Atomic uint32_t granted;             /* the lane that was last */
+    _Atomic uint32_t over;     /* the process has ended */
+    _Atomic uint32_t granted;  /* the lane that was last */
+    _Atomic uint32_t together; /* a machine beside the cores works: a thread waits behind each quantum, even
+                                  one that is alone */
     _Alignas(64) _Atomic uint32_t posted; /* changes when a lane has more words, if heddle sleeps */
     _Atomic uint32_t sleeps;              /* heddle does */
     _Alignas(64) _Atomic uint32_t block_count;
@@ -97,10 +99,10 @@ static inline void cpurun_sleep(_Atomic uint32_t *word, uint32_t while_it_is)
     syscall(SYS_futex, word, FUTEX_WAIT, while_it_is, NULL, NULL, 0); /* may wake early: callers look again */
 }
 
-/* ... and after some milliseconds. */
-static inline void cpurun_doze(_Atomic uint32_t *word, uint32_t while_it_is)
+/* ... and after so long. */
+static inline void cpurun_doze(_Atomic uint32_t *word, uint32_t while_it_is, long ns)
 {
-    struct timespec most = {.tv_nsec = 5 * 1000 * 1000};
+    struct timespec most = {.tv_nsec = ns};
     syscall(SYS_futex, word, FUTEX_WAIT, while_it_is, &most, NULL, 0);
 }
 

@@ -40,7 +40,7 @@ int common_leave(int result)
     if (!is_simulated() || --depth)
         return result;
     struct driver *driver = common_driver();
-    uint64_t now_ps = driver ? driver_time(driver) : 0;
+    uint64_t now_ps = driver ? driver_host_leaves(driver) : 0;
     syscall(CPURUN_MAGIC, CPURUN_UNMUTE, 0);
     if (now_ps)
         syscall(CPURUN_MAGIC, CPURUN_SET_TIME, now_ps);
