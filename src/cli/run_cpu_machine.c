@@ -34,9 +34,10 @@ static void task_begins(void *user, const struct task *task)
     struct run_cpu *cpu = user;
     if (task->launch)
         coherent_begin_kernel(&cpu->coherent, task->gpu, serve_time(cpu->machine));
-    else if (task->from.is_host)
+    bool is_shared = system_shares_memory(cpu->serving.system); /* device memory may be in caches, too */
+    if (!task->launch && !task->is_fill && !task->is_prefetch && (task->from.is_host || is_shared))
         copy_rows(cpu, task, &task->from, false);
-    else if (task->to.is_host)
+    if (!task->launch && !task->is_prefetch && (task->to.is_host || is_shared))
         copy_rows(cpu, task, &task->to, true);
 }
 

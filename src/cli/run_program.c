@@ -177,7 +177,8 @@ static void set_environment(const struct run *run)
     text_add(&limit, "%llu", (unsigned long long)timing->record_limit);
     set_or_not("HEDDLE_RECORD_LIMIT", timing->record_limit ? limit.at : NULL);
     text_fini(&limit);
-    if (run->request->threads && !strcmp(run->request->threads, "all"))
+    /* What the program on simulated cores finds is the same with any number of threads. */
+    if (run->cpu || (run->request->threads && !strcmp(run->request->threads, "all")))
         unsetenv("HEDDLE_THREADS");
     else if (run->request->threads)
         setenv("HEDDLE_THREADS", run->request->threads, 1);

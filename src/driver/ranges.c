@@ -11,6 +11,15 @@ static void add_range(struct memory_ranges *ranges, uint64_t at, uint64_t bytes,
         (struct memory_range){.at = at, .bytes = bytes, .to = to, .host = (char *)(uintptr_t)at};
 }
 
+/* Of a device's memory. */
+static struct physical_address device_physical(const struct driver *driver, uint32_t device, uint32_t home,
+                                               uint64_t place)
+{
+    return system_shares_memory(&driver->system)
+               ? physical_at(HOME_HOST, system_shared_offset(device) + place)
+               : physical_at(home, place);
+}
+
 /* Of a unified device, whose members have pages of it in turn. */
 static void add_spread_range(struct memory_ranges *ranges, uint64_t at, uint64_t bytes,
                              struct physical_address to, const struct system *system)
@@ -28,7 +37,8 @@ static void add_mapped(struct memory_ranges *ranges, const struct driver *driver
     uint32_t members = system_members(&driver->system);
     uint64_t place = one->physical->place;
     if (members == 1) {
-        add_range(ranges, one->at, one->bytes, physical_at(one->device->index, place));
+        add_range(ranges, one->at, one->bytes,
+                  device_physical(driver, one->device->index, one->device->index, place));
         return;
     }
     const struct arena *arena = &one->device->arena;
@@ -51,7 +61,8 @@ void memory_list_apart(struct driver *driver, struct memory_ranges *ranges)
     for (size_t i = 0; i < memory->placed_count; i++) {
         const struct placed_memory *one = &memory->placed[i];
         add_range(ranges, one->at, one->bytes,
-                  physical_at(one->device->index * members + one->member, one->place));
+                  device_physical(driver, one->device->index, one->device->index * members + one->member,
+                                  one->place));
     }
     for (size_t i = 0; i < memory->count; i++) {
         const struct allocation *one = memory->table[i];
@@ -81,7 +92,7 @@ void memory_list_ranges(struct driver *driver, struct memory_ranges *ranges)
             add_spread_range(ranges, arena->base, arena->end - arena->base, physical_at(i * members, 0),
                              &driver->system);
         else
-            add_range(ranges, arena->base, arena->end - arena->base, physical_at(i, 0));
+            add_range(ranges, arena->base, arena->end - arena->base, device_physical(driver, i, i, 0));
     }
     memory_list_apart(driver, ranges);
 }

@@ -182,10 +182,12 @@ static bool remove_texture(struct guest *guest, struct archive *archive, struct 
 static bool is_own(const struct guest *guest, const struct memory_range *range)
 {
     uint32_t home = physical_home(range->to);
+    uint64_t offset = physical_offset(range->to); /* devices that share the host's memory are further up */
+    if (home == HOME_HOST && offset < system_shared_offset(SYSTEM_SHARING_DEVICES))
+        offset %= system_shared_offset(0);
     return (home == HOME_HOST || home < guest->seat.gpu_count) &&
-           seat_has(&guest->seat, range->at, range->bytes) && physical_offset(range->to) < SEAT_WINDOW &&
-           range->bytes <= SEAT_WINDOW - physical_offset(range->to) &&
-           !((range->at ^ range->to.packed) % 4096);
+           seat_has(&guest->seat, range->at, range->bytes) && offset < SEAT_WINDOW &&
+           range->bytes <= SEAT_WINDOW - offset && !((range->at ^ range->to.packed) % 4096);
 }
 
 /* Physical memory of seats is apart, as their addresses are. */

@@ -76,8 +76,23 @@ static struct course_plan plan_on_device(const struct local_machine *machine, co
                                 .start_ps = task->is_fill ? 0 : gpu->noc.copy_start};
 }
 
+/* Both sides are the host's memory, as GPUs have none of their own. */
+static bool is_in_host(const struct task *task)
+{
+    return engine_home(task) == HOME_HOST;
+}
+
+static struct course_plan plan_in_host(const struct local_machine *machine, uint32_t device)
+{
+    struct course_plan plan = plan_with_host(machine, device, false);
+    plan.bytes_per_s = min_u64(plan.bytes_per_s, noc_of(machine, device)->staged_bandwidth);
+    return plan;
+}
+
 static struct course_plan plan_of(const struct local_machine *machine, const struct task *task)
 {
+    if (is_in_host(task))
+        return plan_in_host(machine, task->gpu);
     switch (task->direction) {
     case COPY_ON_DEVICE:
         return plan_on_device(machine, task);
@@ -286,11 +301,26 @@ static uint64_t begin_share(struct local_machine *machine, const struct task *ta
            (uint64_t)((unsigned __int128)bytes * PS_PER_SECOND / plan.bytes_per_s);
 }
 
+static void move_rows(const struct local_machine *machine, const struct task *task);
+
+/* What others see of such a copy is all there from its beginning on; it takes as long as the host's link. */
+static void begin_in_host(struct local_machine *machine, struct task *task)
+{
+    struct course_plan plan = plan_of(machine, task);
+    move_rows(machine, task);
+    task->end_ps = machine->now + plan.latency_ps +
+                   (uint64_t)((unsigned __int128)task_bytes(task) * PS_PER_SECOND / plan.bytes_per_s);
+}
+
 static void begin(struct local_machine *machine, struct task *task)
 {
     machine_managed_turn(machine);
     if (task->is_prefetch) {
         machine_managed_begin_prefetch(machine, task);
+        return;
+    }
+    if (is_in_host(task)) {
+        begin_in_host(machine, task);
         return;
     }
     uint32_t homes = machine_homes(machine);
@@ -388,6 +418,8 @@ static bool is_share_there(const struct local_machine *machine, const struct tas
 static bool is_all_there(const struct local_machine *machine, const struct task *task)
 {
     uint32_t first = machine_first_home(machine, task->gpu);
+    if (is_in_host(task))
+        return true;
     if (machine->members == 1)
         return is_share_there(machine, task, task->direction == COPY_TO_DEVICE ? first : engine_home(task));
     for (uint32_t home = first; home < first + machine->members; home++)
@@ -443,7 +475,7 @@ void copies_archive(struct local_machine *machine, struct task *task, struct arc
     if (task->is_prefetch)
         return;
     ARCHIVE_VALUE(archive, task->device_place);
-    archive_check(archive, engine_home(task) < machine_homes(machine));
+    archive_check(archive, engine_home(task) < machine_homes(machine) || is_in_host(task));
     if (task->to.is_host)
         archive_rows(machine, task, archive);
     if (archive->reading && archive->good)
@@ -462,6 +494,13 @@ static void move_row(const struct local_machine *machine, const struct task *tas
         to[i] = (char)(task->fill_word >> (first + i) % 4 * 8);
 }
 
+static void move_rows(const struct local_machine *machine, const struct task *task)
+{
+    for (uint64_t z = 0; z < task->depth; z++)
+        for (uint64_t y = 0; y < task->height; y++)
+            move_row(machine, task, z, y);
+}
+
 void copies_archive_ended(const struct local_machine *machine, const struct task *task,
                           struct archive *archive)
 {
@@ -471,7 +510,6 @@ void copies_archive_ended(const struct local_machine *machine, const struct task
         archive_rows(machine, task, archive);
         return;
     }
-    for (uint64_t z = 0; z < task->depth && archive->reading; z++)
-        for (uint64_t y = 0; y < task->height; y++)
-            move_row(machine, task, z, y);
+    if (archive->reading)
+        move_rows(machine, task);
 }

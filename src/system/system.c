@@ -255,12 +255,23 @@ static bool check_paging(const struct system *system, struct err *err)
            err_set(err, "paging.page_least cannot be more than paging.page");
 }
 
+static bool check_space(const struct system *system, struct err *err)
+{
+    if (!system_shares_memory(system))
+        return true;
+    if (system->spec.unified || system->spec.gpus > SYSTEM_SHARING_DEVICES)
+        return err_set(err, "system.space: up to %d GPUs can share the host's memory, and no unified one",
+                       SYSTEM_SHARING_DEVICES);
+    return (!system_moves_managed(system) && !system->paging.policy) ||
+           err_set(err, "system.space: pages of shared memory do not move (paging.managed, paging.policy)");
+}
+
 bool system_check(const struct system *system, struct err *err)
 {
     struct gpu_config config = system_gpu(system);
     return check_powers(system, err) && check_carveouts(&system->gpu, err) && shape_check(system, err) &&
            gpu_check(&config, err) && mix_check(system, err) && fabric_check(system, err) &&
-           check_paging(system, err);
+           check_paging(system, err) && check_space(system, err);
 }
 
 void system_fini(struct system *system)

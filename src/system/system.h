@@ -20,6 +20,9 @@
     P(S, text, cpu, "", "",                                                                                  \
       "timing: programs run on these CPU cores, a description in systems/cpu (heddle run --cpu says so, "    \
       "too); none: on this machine's own, without their time")                                               \
+    P(S, choice, space, "split", "split|shared",                                                             \
+      "split: GPUs have memory of their own; shared: what programs allocate on a GPU is memory of the "      \
+      "host, in whose caches it may be")                                                                     \
     P(S, size, host_page, "4KiB", "4KiB..1GiB", "of the host's memory")                                      \
     P(S, time, launch_time, "2100ns", "0..1s", "what a launch takes the host", SHOWS_IN_TIME)                \
     P(S, time, call_time, "500ns", "0..1s", "what another call takes the host: copies, events, questions",   \
@@ -96,6 +99,18 @@ void system_fini(struct system *system);
 static inline uint32_t system_devices(const struct system *system)
 {
     return system->spec.unified ? 1 : (uint32_t)system->spec.gpus;
+}
+
+/* Whether GPUs have no memory of their own; where that of a device is in the host's memory then. */
+static inline bool system_shares_memory(const struct system *system)
+{
+    return system->spec.space;
+}
+
+enum { SYSTEM_SHARING_DEVICES = 8 }; /* at most */
+static inline uint64_t system_shared_offset(uint32_t device)
+{
+    return (uint64_t)(device + 1) << 43;
 }
 
 /* Whether pages move between GPUs: the first policy is none. */
