@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { MOST = 64 }; /* programs of a run */
+
 static const struct hetero_program *const lists[] = {hetero_rodinia, hetero_memory, hetero_together};
 
 static const struct hetero_program *find(const char *name)
@@ -21,9 +23,9 @@ static const struct hetero_program *find(const char *name)
 
 static int help(void)
 {
-    puts("Usage: heddle_hetero PROGRAM [--size N] [--zero-copy] [--patience MS]\n"
-         "Runs a program on CPU and GPU, checks its result and prints its times in a line.\n\n"
-         "  --size N        how much there is to do; each program has a default\n"
+    puts("Usage: heddle_hetero PROGRAM... [--size N] [--zero-copy] [--patience MS]\n"
+         "Runs programs on CPU and GPU, checks their results and prints the times of each in a line.\n\n"
+         "  --size N        how much there is to do, or least; each program has a default\n"
          "  --zero-copy     the GPU uses the CPU's memory, and nothing is copied\n"
          "  --patience MS   how long the CPU waits for an answer of the GPU's (100)\n");
     for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {
@@ -47,43 +49,60 @@ static bool read_number(const char *word, uint64_t least, uint64_t most, uint64_
     return *word >= '0' && *word <= '9' && !*end && *number >= least && *number <= most;
 }
 
-static int run_program(const struct hetero_program *program, struct hetero *run)
+struct request {
+    const char *size; /* NULL: each program's default; "least" */
+    uint64_t patience_ms;
+    bool zero_copy;
+};
+
+static bool read_size(const struct hetero_program *program, const char *word, uint64_t *size)
 {
+    *size = word ? program->least : program->size;
+    return !word || !strcmp(word, "least") || read_number(word, program->least, program->most, size);
+}
+
+static bool run_program(const struct hetero_program *program, const struct request *request)
+{
+    struct hetero run = {.zero_copy = request->zero_copy, .patience_ns = request->patience_ms * 1000000};
     uint64_t begin = hetero_now_ns();
-    hetero_start();
-    program->run(run);
+    read_size(program, request->size, &run.size);
+    program->run(&run);
     printf("program=%s result=%s size=%" PRIu64 " zero_copy=%d cpu_ns=%" PRIu64 " copy_ns=%" PRIu64
            " kernel_ns=%" PRIu64 " region_ns=%" PRIu64 " before_ns=%" PRIu64 "%s\n",
-           program->name, run->wrong ? "wrong" : "right", run->size, run->zero_copy, run->ns[PART_CPU],
-           run->ns[PART_COPY], run->ns[PART_KERNEL], run->region_ns, run->first_ns - begin, run->figures);
-    return run->wrong;
+           program->name, run.wrong ? "wrong" : "right", run.size, run.zero_copy, run.ns[PART_CPU],
+           run.ns[PART_COPY], run.ns[PART_KERNEL], run.region_ns, run.first_ns - begin, run.figures);
+    return !run.wrong;
 }
 
 int main(int count, char **words)
 {
-    struct hetero run = {.patience_ns = 100000000};
+    const struct hetero_program *programs[MOST];
+    struct request request = {.patience_ms = 100};
+    int found = 0;
+    uint64_t unused;
     if (count < 2 || !strcmp(words[1], "--help"))
         return help();
-    const struct hetero_program *program = find(words[1]);
-    if (!program)
-        return complain("there is no program", words[1]);
-    run.size = program->size;
-    for (int i = 2; i < count; i++) {
-        uint64_t number = 0;
-        bool is_size = !strcmp(words[i], "--size"), is_patience = !strcmp(words[i], "--patience");
-        if (!strcmp(words[i], "--zero-copy")) {
-            run.zero_copy = true;
-        } else if ((is_size || is_patience) && i + 1 < count) {
-            if (!read_number(words[++i], is_size ? program->least : 1, is_size ? program->most : 3600000,
-                             &number))
-                return complain(is_size ? "no good size" : "no good patience", words[i]);
-            if (is_size)
-                run.size = number;
-            else
-                run.patience_ns = number * 1000000;
-        } else {
+    for (int i = 1; i < count; i++) {
+        bool is_last = i + 1 == count;
+        if (!strcmp(words[i], "--zero-copy"))
+            request.zero_copy = true;
+        else if (!strcmp(words[i], "--size") && !is_last)
+            request.size = words[++i];
+        else if (!strcmp(words[i], "--patience") && !is_last) {
+            if (!read_number(words[++i], 1, 3600000, &request.patience_ms))
+                return complain("expected milliseconds, not", words[i]);
+        } else if (words[i][0] == '-')
             return complain("cannot use", words[i]);
-        }
+        else if (found == MOST || !(programs[found++] = find(words[i])))
+            return complain("there is no program", words[i]);
     }
-    return run_program(program, &run);
+    for (int i = 0; i < found; i++) {
+        if (!read_size(programs[i], request.size, &unused))
+            return complain("this is no size for all of these programs:", request.size);
+    }
+    bool right = true;
+    hetero_start();
+    for (int i = 0; i < found; i++)
+        right &= run_program(programs[i], &request);
+    return !right;
 }
