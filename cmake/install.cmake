@@ -2,7 +2,8 @@
 #
 #   bin/heddle
 #   lib/libheddle.so, lib/pkgconfig/heddle.pc, include/heddle.h, include/heddle_locality.h, include/heddle_roi.h
-#   lib/heddle/       parts of the program, as they lie beside it in a build: cuda/, opencl/, hip/, record/, boot/, cpu/, threads/
+#   lib/heddle/       parts of the program, as they lie beside it in a build: cuda/, opencl/, hip/, record/, boot/, cpu/, threads/,
+#                     hetero/
 #   share/heddle/     systems/, studies/, bench/h200/, bench/r9nano/ (what real GPUs gave)
 set(parts ${CMAKE_INSTALL_LIBDIR}/heddle)
 
@@ -18,6 +19,7 @@ install(TARGETS heddle_record DESTINATION ${parts}/record)
 install(TARGETS heddle_boot heddle_guest DESTINATION ${parts}/boot)
 install(TARGETS heddle_cpu DESTINATION ${parts}/cpu)
 install(TARGETS ${threads_programs} DESTINATION ${parts}/threads)
+install(TARGETS heddle_hetero DESTINATION ${parts}/hetero)
 # NVIDIA's names have a folder of their own: only programs that `heddle run` starts should find them.
 file(MAKE_DIRECTORY ${PROJECT_BINARY_DIR}/installed)
 foreach(name ${cuda_names} libheddle.so)

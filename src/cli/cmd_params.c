@@ -2,6 +2,7 @@
 #include "cli/cli.h"
 #include "base/mem.h"
 #include "bench/bench.h"
+#include "cpu/spec.h"
 #include "study/campaign/campaign.h"
 #include "system/system.h"
 
@@ -33,6 +34,8 @@ static void for_each_group(void *user, void (*each)(const struct param_group *gr
 {
     each(&bench_engine_params, user);
     for_each_group_of_systems(user, each);
+    for (size_t i = 0; cpu_groups[i]; i++)
+        each(cpu_groups[i], user);
     each(&campaign_study_params, user);
     each(&campaign_workload_params, user);
     each(&campaign_figure_params, user);

@@ -6,8 +6,7 @@ PARAM_GROUP(cpu_l1i_params, "cpu.l1i", "a core's cache of instructions", cpu_cac
             SHOWS_IN_TIME);
 PARAM_GROUP(cpu_l1d_params, "cpu.l1d", "a core's first cache of data", cpu_cache_spec, CPU_CACHE_PARAMS,
             SHOWS_IN_TIME);
-PARAM_GROUP(cpu_l2_params, "cpu.l2", "a core's second cache", cpu_cache_spec, CPU_CACHE_PARAMS,
-            SHOWS_IN_TIME);
+PARAM_GROUP(cpu_l2_params, "cpu.l2", "a core's second cache", cpu_cache_spec, CPU_L2_PARAMS, SHOWS_IN_TIME);
 PARAM_GROUP(cpu_tlb_params, "cpu.tlb", "a core's TLBs", cpu_tlb_spec, CPU_TLB_PARAMS, SHOWS_IN_TIME);
 PARAM_GROUP(cpu_branch_params, "cpu.branch", "a core's branch predictor", cpu_branch_spec, CPU_BRANCH_PARAMS,
             SHOWS_IN_TIME);
@@ -51,9 +50,6 @@ const struct param_group *const cpu_groups[] = {
 void cpu_config_init(struct config *config)
 {
     config_init(config, cpu_groups);
-    config_set_default(config, "cpu.l2", "bytes", "1MiB");
-    config_set_default(config, "cpu.l2", "latency", "14");
-    config_set_default(config, "cpu.l2", "misses", "48");
 }
 
 static bool check_cache(const char *path, uint64_t bytes, uint64_t ways, const struct config *config,

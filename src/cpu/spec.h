@@ -24,12 +24,14 @@
     P(S, time, slice, "4ms", "1us..1s", "time that a thread has a core for, if others wait for one")         \
     P(S, time, wake, "2us", "0s..1ms", "from a wake-up of a sleeping thread until it runs")
 
-#define CPU_CACHE_PARAMS(P, S)                                                                               \
-    P(S, size, bytes, "32KiB", "64B..1GiB", "capacity")                                                      \
+#define CPU_CACHE_ROWS(P, S, capacity, cycles, in_flight)                                                    \
+    P(S, size, bytes, capacity, "64B..1GiB", "capacity")                                                     \
     P(S, count, ways, "8", "1..64", "lines in a set")                                                        \
-    P(S, count, latency, "4", "0..1000", "cycles from the access to its data")                               \
-    P(S, count, misses, "16", "1..64", "misses in flight")                                                   \
+    P(S, count, latency, cycles, "0..1000", "cycles from the access to its data")                            \
+    P(S, count, misses, in_flight, "1..64", "misses in flight")                                              \
     P(S, choice, policy, "lru", "lru|fifo|random|tree|srrip", "which line leaves")
+#define CPU_CACHE_PARAMS(P, S) CPU_CACHE_ROWS(P, S, "32KiB", "4", "16")
+#define CPU_L2_PARAMS(P, S)    CPU_CACHE_ROWS(P, S, "1MiB", "14", "48")
 
 #define CPU_TLB_PARAMS(P, S)                                                                                 \
     P(S, size, page, "4KiB", "1KiB..1GiB", "bytes of a page")                                                \

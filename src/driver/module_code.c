@@ -98,6 +98,21 @@ static enum result place(struct module *module, struct device *device, struct mo
     return RESULT_SUCCESS;
 }
 
+/* Sends it where its kernels will run: src/serve/isas.c. */
+static void load_elsewhere(struct module *module, struct module_copy *copy)
+{
+    struct module_code *code = copy->code;
+    const struct part *part = module->parts;
+    struct text bytes = {0};
+    text_add_bytes(&bytes, (const char *)&code->address, sizeof code->address);
+    text_add_bytes(&bytes, part->image, part->bytes);
+    copy->object = timeline_load(module->driver, &(struct code_object){"gcn3", bytes.at, bytes.length});
+    text_fini(&bytes);
+    struct kernel *kernel;
+    for (size_t i = 0; (kernel = gcn3_program_kernel_at(code->program, i)); i++)
+        kernel->object = copy->object;
+}
+
 enum result module_code_make(struct module *module, struct device *device)
 {
     struct module_copy *copy = &module->on[device->index];
@@ -120,11 +135,14 @@ enum result module_code_make(struct module *module, struct device *device)
     code->object = object;
     copy->code = code;
     enum result result = place(module, device, code);
-    if (result)
+    if (result) {
         module_code_unmake(copy, module->driver);
-    else
-        code->program = gcn3_program_new(object, code->address);
-    return result;
+        return result;
+    }
+    code->program = gcn3_program_new(object, code->address);
+    if (timeline_is_elsewhere(module->driver))
+        load_elsewhere(module, copy);
+    return RESULT_SUCCESS;
 }
 
 void module_code_unmake(struct module_copy *copy, struct driver *driver)

@@ -58,6 +58,11 @@ int main(int count, char **words)
             __asm__ volatile("" : : "r"(i));
         double taken = now_us() - begin;
         printf("%s\n", taken > 20 && taken < 200 ? "as it should be" : "not so");
+    } else if (!strcmp(what, "date")) {
+        struct timespec clock;
+        time_t now = time(NULL);
+        clock_gettime(CLOCK_REALTIME, &clock);
+        printf("%ld %ld\n", (long)now, (long)clock.tv_sec);
     } else if (!strcmp(what, "abort")) {
         abort();
     }
@@ -80,6 +85,8 @@ for program in ./program ./fixed; do
     grep -q 'ms on 8 cores (epyc), 1 thread, ' errors || fail "no summary: $(cat errors)"
     own_status 3 --cpu epyc $program sleep
     [[ $(cat output) == 50 ]] || fail "a sleep of 5 ms takes $(cat output) x 0.1 ms"
+    own_status 3 --cpu epyc $program date
+    [[ $(cat output) == '1577836800 1577836800' ]] || fail "the date is not simulated time: $(cat output)"
     own_status 3 --cpu epyc $program count
     [[ $(cat output) == 'as it should be' ]] || fail "the clock is not simulated time"
 done

@@ -1,6 +1,7 @@
 /* Calls of the system. Futexes are modelled here: a thread sleeps in the callback before the call, until
  * heddle lets it on, and finds the word changed when the call is made at last. So who sleeps and wakes
- * follows from simulated time. Clocks give simulated time: what the call has written is replaced. */
+ * follows from simulated time. Clocks give simulated time: what the call has written is replaced, or what it
+ * returns (imports.c). */
 #include "cpu/qemu/plugin.h"
 #include "cpu/runs/magic.h"
 
@@ -20,6 +21,7 @@ enum call_kind {
     CALL_CLOCK_NANOSLEEP,
     CALL_CLOCK,
     CALL_TIME_OF_DAY,
+    CALL_TIME,
     CALL_YIELD,
     CALL_EXEC,
     CALL_FILE, /* may wait, by what its first argument is */
@@ -40,7 +42,7 @@ static const struct call_row calls_x86_64[] = {
     {288, CALL_WAITS}, {42, CALL_WAITS},       {45, CALL_WAITS},     {47, CALL_WAITS},
     {44, CALL_WAITS},  {46, CALL_WAITS},       {61, CALL_WAITS},     {247, CALL_WAITS},
     {34, CALL_WAITS},  {130, CALL_WAITS},      {128, CALL_WAITS},    {73, CALL_WAITS},
-    {65, CALL_WAITS},  {220, CALL_WAITS},      {-1, CALL_PLAIN},
+    {65, CALL_WAITS},  {220, CALL_WAITS},      {201, CALL_TIME},     {-1, CALL_PLAIN},
 };
 
 static const struct call_row calls_generic[] = {
@@ -252,6 +254,9 @@ static void on_call(plugin_id id, unsigned cpu, int64_t number, uint64_t a, uint
     case CALL_YIELD:
         if (!tap_is_alone())
             tap_ask(thread, tap_op(CPURUN_YIELD, 1));
+        break;
+    case CALL_TIME:
+        tap_answer_time((epoch_ns + now_ns(thread)) / 1000000000);
         break;
     case CALL_EXEC:
         atomic_store(&tap_shared->became_another, 1);

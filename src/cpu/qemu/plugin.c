@@ -24,6 +24,7 @@ int qemu_plugin_install(plugin_id id, const struct plugin_info *info, int count,
     strncpy(tap_shared->target, info->target_name, sizeof tap_shared->target - 1);
     tap_watch_threads(id);
     tap_watch_calls(id, info->target_name);
+    tap_replace_time();
     qemu_plugin_register_vcpu_tb_trans_cb(id, tap_translate);
     atomic_store(&tap_shared->began, 1);
     return 0;

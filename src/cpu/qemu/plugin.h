@@ -70,6 +70,11 @@ bool tap_read_memory(uint64_t from, void *to, size_t bytes); /* the program's; f
 void tap_watch_calls(plugin_id id, const char *target);
 uint64_t tap_cleared_by(const struct tap_thread *creator); /* the word that the thread it makes clears */
 
+/* ---- the C library that QEMU calls (imports.c) ---- */
+
+void tap_replace_time(void);            /* QEMU's time() is ours from now on */
+void tap_answer_time(uint64_t seconds); /* what it gives next, to this thread of the host */
+
 /* ---- blocks (blocks.c) ---- */
 
 void tap_translate(plugin_id id, struct qemu_plugin_tb *block);

@@ -20,6 +20,11 @@ bool common_is_forked(void); /* the driver is that of a process this one was for
 void common_enter(void);
 int common_leave(int result);
 
+/* Around what a function waits for that another thread of the program has to do: that thread's time passes.
+ */
+void common_pause(void);
+void common_resume(void);
+
 struct driver *common_driver(void); /* of the process, or NULL: it has not begun */
 
 /* ---- the Locality API ---- */

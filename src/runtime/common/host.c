@@ -23,11 +23,9 @@ static bool is_simulated(void)
     return is > 0;
 }
 
-void common_enter(void)
+static void begin_call(void)
 {
     uint64_t now_ps = 0;
-    if (!is_simulated() || depth++)
-        return;
     syscall(CPURUN_MAGIC, CPURUN_ASK_TIME, &now_ps);
     syscall(CPURUN_MAGIC, CPURUN_MUTE, 0);
     struct driver *driver = common_driver();
@@ -35,14 +33,36 @@ void common_enter(void)
         driver_host_reached(driver, now_ps);
 }
 
-int common_leave(int result)
+static void end_call(void)
 {
-    if (!is_simulated() || --depth)
-        return result;
     struct driver *driver = common_driver();
     uint64_t now_ps = driver ? driver_host_leaves(driver) : 0;
     syscall(CPURUN_MAGIC, CPURUN_UNMUTE, 0);
     if (now_ps)
         syscall(CPURUN_MAGIC, CPURUN_SET_TIME, now_ps);
+}
+
+void common_enter(void)
+{
+    if (is_simulated() && !depth++)
+        begin_call();
+}
+
+int common_leave(int result)
+{
+    if (is_simulated() && !--depth)
+        end_call();
     return result;
+}
+
+void common_pause(void)
+{
+    if (is_simulated() && depth)
+        end_call();
+}
+
+void common_resume(void)
+{
+    if (is_simulated() && depth)
+        begin_call();
 }

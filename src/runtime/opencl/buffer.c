@@ -31,6 +31,7 @@ cl_int API(clEnqueueReadBuffer)(cl_command_queue queue, cl_mem mem, cl_bool bloc
                                 size_t bytes, void *host, cl_uint wait_count, const cl_event *waits,
                                 cl_event *event)
 {
+    OPENCL_CALL;
     struct opencl_call call = {queue, CL_COMMAND_READ_BUFFER, blocking, wait_count, waits, event};
     return linear(&call, mem, offset, bytes, host);
 }
@@ -39,6 +40,7 @@ cl_int API(clEnqueueWriteBuffer)(cl_command_queue queue, cl_mem mem, cl_bool blo
                                  size_t bytes, const void *host, cl_uint wait_count, const cl_event *waits,
                                  cl_event *event)
 {
+    OPENCL_CALL;
     struct opencl_call call = {queue, CL_COMMAND_WRITE_BUFFER, blocking, wait_count, waits, event};
     return linear(&call, mem, offset, bytes, (void *)(uintptr_t)host);
 }
@@ -85,6 +87,7 @@ cl_int API(clEnqueueReadBufferRect)(cl_command_queue queue, cl_mem mem, cl_bool 
                                     size_t host_slice_pitch, void *host, cl_uint wait_count,
                                     const cl_event *waits, cl_event *event)
 {
+    OPENCL_CALL;
     struct opencl_call call = {queue, CL_COMMAND_READ_BUFFER_RECT, blocking, wait_count, waits, event};
     return rectangle(&call, mem, &(struct rect){origin, row_pitch, slice_pitch},
                      &(struct rect){host_origin, host_row_pitch, host_slice_pitch}, region, host);
@@ -96,6 +99,7 @@ cl_int API(clEnqueueWriteBufferRect)(cl_command_queue queue, cl_mem mem, cl_bool
                                      size_t host_slice_pitch, const void *host, cl_uint wait_count,
                                      const cl_event *waits, cl_event *event)
 {
+    OPENCL_CALL;
     struct opencl_call call = {queue, CL_COMMAND_WRITE_BUFFER_RECT, blocking, wait_count, waits, event};
     return rectangle(&call, mem, &(struct rect){origin, row_pitch, slice_pitch},
                      &(struct rect){host_origin, host_row_pitch, host_slice_pitch}, region,
@@ -121,6 +125,7 @@ cl_int API(clEnqueueCopyBuffer)(cl_command_queue queue, cl_mem from, cl_mem to, 
                                 size_t to_offset, size_t bytes, cl_uint wait_count, const cl_event *waits,
                                 cl_event *event)
 {
+    OPENCL_CALL;
     struct opencl_call call = {queue, CL_COMMAND_COPY_BUFFER, false, wait_count, waits, event};
     cl_int error = check_two(&call, from, to);
     if (error)
@@ -163,6 +168,7 @@ cl_int API(clEnqueueCopyBufferRect)(cl_command_queue queue, cl_mem from, cl_mem 
                                     size_t from_slice_pitch, size_t to_row_pitch, size_t to_slice_pitch,
                                     cl_uint wait_count, const cl_event *waits, cl_event *event)
 {
+    OPENCL_CALL;
     struct opencl_call call = {queue, CL_COMMAND_COPY_BUFFER_RECT, false, wait_count, waits, event};
     cl_int error = check_two(&call, from, to);
     if (error)
@@ -253,6 +259,7 @@ cl_int API(clEnqueueFillBuffer)(cl_command_queue queue, cl_mem mem, const void *
                                 size_t offset, size_t bytes, cl_uint wait_count, const cl_event *waits,
                                 cl_event *event)
 {
+    OPENCL_CALL;
     struct opencl_call call = {queue, CL_COMMAND_FILL_BUFFER, false, wait_count, waits, event};
     cl_int error = opencl_check_transfer(queue, mem, false, wait_count, waits);
     if (error)

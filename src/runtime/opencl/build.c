@@ -99,6 +99,7 @@ static cl_int build_binary(cl_program program, const struct opencl_options *opti
 cl_int API(clBuildProgram)(cl_program program, cl_uint count, const cl_device_id *devices, const char *text,
                            built_fn *notify, void *user)
 {
+    OPENCL_CALL;
     cl_int error = check(program, count, devices, notify, user);
     if (error)
         return error;
@@ -156,6 +157,7 @@ cl_int API(clCompileProgram)(cl_program program, cl_uint count, const cl_device_
                              cl_uint header_count, const cl_program *header_programs,
                              const char **header_names, built_fn *notify, void *user)
 {
+    OPENCL_CALL;
     struct opencl_header *headers = NULL;
     cl_int error = check(program, count, devices, notify, user);
     if (!error && !program->source)
@@ -218,6 +220,7 @@ cl_program API(clLinkProgram)(cl_context context, cl_uint count, const cl_device
                               const char *text, cl_uint program_count, const cl_program *programs,
                               built_fn *notify, void *user, cl_int *errcode_ret)
 {
+    OPENCL_CALL;
     struct opencl_bytes *objects = NULL;
     cl_program program = NULL;
     cl_int error = opencl_is(context, OPENCL_CONTEXT) ? CL_SUCCESS : CL_INVALID_CONTEXT;

@@ -1,5 +1,6 @@
 #include "runtime/opencl/command.h"
 #include "base/mem.h"
+#include "runtime/common/common.h"
 #include "runtime/opencl/errors.h"
 
 #include <time.h>
@@ -287,6 +288,7 @@ static void wait_for_decision(cl_event event)
         pthread_mutex_unlock(&lock);
         for (cl_uint i = 0; i < event->context->device_count; i++)
             device_synchronize(event->context->devices[i]->device);
+        common_pause();
         pthread_mutex_lock(&lock);
         struct timespec until;
         clock_gettime(CLOCK_REALTIME, &until);
@@ -295,6 +297,7 @@ static void wait_for_decision(cl_event event)
         until.tv_nsec %= 1000000000;
         if (event->state == EVENT_HELD)
             pthread_cond_timedwait(&decided, &lock, &until);
+        common_resume();
     }
     pthread_mutex_unlock(&lock);
 }

@@ -82,6 +82,7 @@ cl_context API(clCreateContext)(const cl_context_properties *properties, cl_uint
                                 const cl_device_id *devices, opencl_notify *notify, void *user,
                                 cl_int *errcode_ret)
 {
+    OPENCL_CALL;
     cl_context context = NULL;
     return opencl_made(errcode_ret, make(properties, count, devices, notify, user, &context), context);
 }
@@ -89,6 +90,7 @@ cl_context API(clCreateContext)(const cl_context_properties *properties, cl_uint
 cl_context API(clCreateContextFromType)(const cl_context_properties *properties, cl_device_type type,
                                         opencl_notify *notify, void *user, cl_int *errcode_ret)
 {
+    OPENCL_CALL;
     enum { DEVICES_MOST = 64 };
     cl_device_id devices[DEVICES_MOST];
     cl_context context = NULL;
@@ -115,6 +117,7 @@ void opencl_context_end(cl_context context)
 cl_int API(clSetContextDestructorCallback)(cl_context context,
                                            void(CL_CALLBACK *function)(cl_context, void *), void *user)
 {
+    OPENCL_CALL;
     if (!opencl_is(context, OPENCL_CONTEXT))
         return CL_INVALID_CONTEXT;
     if (!function)
@@ -128,6 +131,7 @@ cl_int API(clSetContextDestructorCallback)(cl_context context,
 cl_int API(clGetContextInfo)(cl_context context, cl_context_info name, size_t bytes, void *value,
                              size_t *needed)
 {
+    OPENCL_CALL;
     if (!opencl_is(context, OPENCL_CONTEXT))
         return CL_INVALID_CONTEXT;
     switch (name) {

@@ -1,6 +1,7 @@
 /* The table of functions that the loader calls us by, and the few names that it looks for. */
 #include "runtime/opencl/dispatch.h"
 #include "runtime/opencl/errors.h"
+#include "runtime/common/common.h"
 
 #define EXPORT __attribute__((visibility("default")))
 
@@ -32,6 +33,17 @@ static cl_int unsupported(const char *name, _Atomic bool *said)
 #undef OPENCL_NO
 #undef OPENCL_NO_MAKE
 
+int opencl_enter(void)
+{
+    common_enter();
+    return 0;
+}
+
+void opencl_leave(const int *call)
+{
+    common_leave(*call);
+}
+
 /* What an unsupported function takes does not matter. */
 #define AS_ITS_TYPE(name) (__typeof__(((cl_icd_dispatch *)0)->name))(uintptr_t)
 
@@ -62,21 +74,25 @@ static cl_int platform_ids(cl_uint count, cl_platform_id *platforms, cl_uint *fo
 EXPORT cl_int clIcdGetPlatformIDsKHR(cl_uint count, cl_platform_id *platforms, cl_uint *found);
 cl_int clIcdGetPlatformIDsKHR(cl_uint count, cl_platform_id *platforms, cl_uint *found)
 {
+    OPENCL_CALL;
     return platform_ids(count, platforms, found);
 }
 
 cl_int API(clGetPlatformIDs)(cl_uint count, cl_platform_id *platforms, cl_uint *found)
 {
+    OPENCL_CALL;
     return platform_ids(count, platforms, found);
 }
 
 void *API(clGetExtensionFunctionAddress)(const char *name)
 {
+    OPENCL_CALL;
     return name && !strcmp(name, "clIcdGetPlatformIDsKHR") ? (void *)(uintptr_t)clIcdGetPlatformIDsKHR : NULL;
 }
 
 void *API(clGetExtensionFunctionAddressForPlatform)(cl_platform_id platform, const char *name)
 {
+    OPENCL_CALL;
     return opencl_is(platform, OPENCL_PLATFORM) ? API(clGetExtensionFunctionAddress)(name) : NULL;
 }
 

@@ -113,6 +113,7 @@ cl_int API(clSetEventCallback)(cl_event event, cl_int type,
                                void(CL_CALLBACK *function)(cl_event event, cl_int status, void *user),
                                void *user)
 {
+    OPENCL_CALL;
     if (!opencl_is(event, OPENCL_EVENT))
         return CL_INVALID_EVENT;
     if (!function || (type != CL_SUBMITTED && type != CL_RUNNING && type != CL_COMPLETE))
@@ -144,12 +145,14 @@ static cl_int make_user(cl_context context, cl_event *made)
 
 cl_event API(clCreateUserEvent)(cl_context context, cl_int *errcode_ret)
 {
+    OPENCL_CALL;
     cl_event event = NULL;
     return opencl_made(errcode_ret, make_user(context, &event), event);
 }
 
 cl_int API(clSetUserEventStatus)(cl_event event, cl_int status)
 {
+    OPENCL_CALL;
     if (!opencl_is(event, OPENCL_EVENT) || event->queue)
         return CL_INVALID_EVENT;
     if (status > CL_COMPLETE)
@@ -164,6 +167,7 @@ cl_int API(clSetUserEventStatus)(cl_event event, cl_int status)
 
 cl_int API(clWaitForEvents)(cl_uint count, const cl_event *events)
 {
+    OPENCL_CALL;
     if (!count || !events)
         return CL_INVALID_VALUE;
     for (cl_uint i = 0; i < count; i++) {
@@ -180,6 +184,7 @@ cl_int API(clWaitForEvents)(cl_uint count, const cl_event *events)
 
 cl_int API(clGetEventInfo)(cl_event event, cl_event_info name, size_t bytes, void *value, size_t *needed)
 {
+    OPENCL_CALL;
     if (!opencl_is(event, OPENCL_EVENT))
         return CL_INVALID_EVENT;
     switch (name) {
@@ -196,6 +201,7 @@ cl_int API(clGetEventInfo)(cl_event event, cl_event_info name, size_t bytes, voi
 cl_int API(clGetEventProfilingInfo)(cl_event event, cl_profiling_info name, size_t bytes, void *value,
                                     size_t *needed)
 {
+    OPENCL_CALL;
     enum { PS_PER_NS = 1000 };
     uint64_t start, end;
     if (!opencl_is(event, OPENCL_EVENT))

@@ -205,6 +205,7 @@ static cl_int make(cl_context context, cl_mem_flags flags, const cl_image_format
 cl_mem API(clCreateImage)(cl_context context, cl_mem_flags flags, const cl_image_format *format,
                           const cl_image_desc *desc, void *host, cl_int *errcode_ret)
 {
+    OPENCL_CALL;
     cl_mem mem = NULL;
     return opencl_made(errcode_ret, make(context, flags, format, desc, host, &mem), mem);
 }
@@ -213,6 +214,7 @@ cl_mem API(clCreateImageWithProperties)(cl_context context, const cl_mem_propert
                                         cl_mem_flags flags, const cl_image_format *format,
                                         const cl_image_desc *desc, void *host, cl_int *errcode_ret)
 {
+    OPENCL_CALL;
     cl_mem mem = NULL;
     cl_int error =
         properties && *properties ? CL_INVALID_PROPERTY : make(context, flags, format, desc, host, &mem);
@@ -222,6 +224,7 @@ cl_mem API(clCreateImageWithProperties)(cl_context context, const cl_mem_propert
 cl_mem API(clCreateImage2D)(cl_context context, cl_mem_flags flags, const cl_image_format *format,
                             size_t width, size_t height, size_t row_pitch, void *host, cl_int *errcode_ret)
 {
+    OPENCL_CALL;
     cl_image_desc desc = {.image_type = CL_MEM_OBJECT_IMAGE2D,
                           .image_width = width,
                           .image_height = height,
@@ -236,6 +239,7 @@ cl_mem API(clCreateImage3D)(cl_context context, cl_mem_flags flags, const cl_ima
                             size_t width, size_t height, size_t depth, size_t row_pitch, size_t slice_pitch,
                             void *host, cl_int *errcode_ret)
 {
+    OPENCL_CALL;
     cl_image_desc desc = {.image_type = CL_MEM_OBJECT_IMAGE3D,
                           .image_width = width,
                           .image_height = height,
@@ -253,6 +257,7 @@ cl_mem API(clCreateImage3D)(cl_context context, cl_mem_flags flags, const cl_ima
 cl_int API(clGetSupportedImageFormats)(cl_context context, cl_mem_flags flags, cl_mem_object_type type,
                                        cl_uint count, cl_image_format *formats, cl_uint *found)
 {
+    OPENCL_CALL;
     cl_image_format format;
     cl_uint there = 0;
     if (!opencl_is(context, OPENCL_CONTEXT))
@@ -270,6 +275,7 @@ cl_int API(clGetSupportedImageFormats)(cl_context context, cl_mem_flags flags, c
 
 cl_int API(clGetImageInfo)(cl_mem mem, cl_image_info name, size_t bytes, void *value, size_t *needed)
 {
+    OPENCL_CALL;
     if (!opencl_is(mem, OPENCL_MEM) || !opencl_is_image(mem))
         return CL_INVALID_MEM_OBJECT;
     const cl_image_desc *desc = &mem->image.desc;

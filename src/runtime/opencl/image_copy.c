@@ -48,6 +48,7 @@ cl_int API(clEnqueueReadImage)(cl_command_queue queue, cl_mem mem, cl_bool block
                                const size_t *region, size_t row_pitch, size_t slice_pitch, void *host,
                                cl_uint wait_count, const cl_event *waits, cl_event *event)
 {
+    OPENCL_CALL;
     struct opencl_call call = {queue, CL_COMMAND_READ_IMAGE, blocking, wait_count, waits, event};
     return transfer(&call, mem, origin, region, row_pitch, slice_pitch, host);
 }
@@ -56,6 +57,7 @@ cl_int API(clEnqueueWriteImage)(cl_command_queue queue, cl_mem mem, cl_bool bloc
                                 const size_t *region, size_t row_pitch, size_t slice_pitch, const void *host,
                                 cl_uint wait_count, const cl_event *waits, cl_event *event)
 {
+    OPENCL_CALL;
     struct opencl_call call = {queue, CL_COMMAND_WRITE_IMAGE, blocking, wait_count, waits, event};
     return transfer(&call, mem, origin, region, row_pitch, slice_pitch, (void *)(uintptr_t)host);
 }
@@ -82,6 +84,7 @@ cl_int API(clEnqueueCopyImage)(cl_command_queue queue, cl_mem from, cl_mem to, c
                                const size_t *to_origin, const size_t *region, cl_uint wait_count,
                                const cl_event *waits, cl_event *event)
 {
+    OPENCL_CALL;
     struct opencl_call call = {queue, CL_COMMAND_COPY_IMAGE, false, wait_count, waits, event};
     struct copy copy;
     cl_int error = check_two(&call, from, true, to, true);
@@ -123,6 +126,7 @@ cl_int API(clEnqueueCopyImageToBuffer)(cl_command_queue queue, cl_mem from, cl_m
                                        const size_t *region, size_t offset, cl_uint wait_count,
                                        const cl_event *waits, cl_event *event)
 {
+    OPENCL_CALL;
     struct opencl_call call = {queue, CL_COMMAND_COPY_IMAGE_TO_BUFFER, false, wait_count, waits, event};
     return with_buffer(&call, from, to, origin, region, offset);
 }
@@ -131,6 +135,7 @@ cl_int API(clEnqueueCopyBufferToImage)(cl_command_queue queue, cl_mem from, cl_m
                                        const size_t *origin, const size_t *region, cl_uint wait_count,
                                        const cl_event *waits, cl_event *event)
 {
+    OPENCL_CALL;
     struct opencl_call call = {queue, CL_COMMAND_COPY_BUFFER_TO_IMAGE, false, wait_count, waits, event};
     return with_buffer(&call, to, from, origin, region, offset);
 }
@@ -141,6 +146,7 @@ cl_int API(clEnqueueFillImage)(cl_command_queue queue, cl_mem mem, const void *c
                                const size_t *region, cl_uint wait_count, const cl_event *waits,
                                cl_event *event)
 {
+    OPENCL_CALL;
     struct opencl_call call = {queue, CL_COMMAND_FILL_IMAGE, false, wait_count, waits, event};
     struct copy copy = {0};
     cl_int error = opencl_check_transfer(queue, mem, true, wait_count, waits);

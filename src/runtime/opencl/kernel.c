@@ -45,12 +45,14 @@ static cl_int find(cl_program program, const char *name, cl_kernel *made)
 
 cl_kernel API(clCreateKernel)(cl_program program, const char *name, cl_int *errcode_ret)
 {
+    OPENCL_CALL;
     cl_kernel kernel = NULL;
     return opencl_made(errcode_ret, find(program, name, &kernel), kernel);
 }
 
 cl_int API(clCreateKernelsInProgram)(cl_program program, cl_uint count, cl_kernel *kernels, cl_uint *found)
 {
+    OPENCL_CALL;
     cl_int error = check_program(program);
     if (error)
         return error;
@@ -171,6 +173,7 @@ static void set_arg(cl_kernel kernel, cl_uint index, const struct opencl_arg *ar
 
 cl_int API(clSetKernelArg)(cl_kernel kernel, cl_uint index, size_t bytes, const void *value)
 {
+    OPENCL_CALL;
     struct opencl_arg arg = {0};
     if (!opencl_is(kernel, OPENCL_KERNEL))
         return CL_INVALID_KERNEL;
@@ -185,6 +188,7 @@ cl_int API(clSetKernelArg)(cl_kernel kernel, cl_uint index, size_t bytes, const 
 /* Any place in shared virtual memory, or NULL. */
 cl_int API(clSetKernelArgSVMPointer)(cl_kernel kernel, cl_uint index, const void *value)
 {
+    OPENCL_CALL;
     struct opencl_arg arg = {.is_set = true, .bytes = sizeof value, .svm = (uint64_t)(uintptr_t)value};
     if (!opencl_is(kernel, OPENCL_KERNEL))
         return CL_INVALID_KERNEL;
@@ -227,6 +231,7 @@ static cl_int give_attributes(const struct gcn3_kernel_info *info, size_t bytes,
 
 cl_int API(clGetKernelInfo)(cl_kernel kernel, cl_kernel_info name, size_t bytes, void *value, size_t *needed)
 {
+    OPENCL_CALL;
     if (!opencl_is(kernel, OPENCL_KERNEL))
         return CL_INVALID_KERNEL;
     switch (name) {
@@ -275,6 +280,7 @@ static cl_kernel_arg_type_qualifier qualifiers_of(const struct gcn3_arg *arg)
 cl_int API(clGetKernelArgInfo)(cl_kernel kernel, cl_uint index, cl_kernel_arg_info name, size_t bytes,
                                void *value, size_t *needed)
 {
+    OPENCL_CALL;
     if (!opencl_is(kernel, OPENCL_KERNEL))
         return CL_INVALID_KERNEL;
     if (index >= kernel->info->explicit_count)
@@ -307,6 +313,7 @@ uint64_t opencl_kernel_local_bytes(cl_kernel kernel)
 cl_int API(clGetKernelWorkGroupInfo)(cl_kernel kernel, cl_device_id device, cl_kernel_work_group_info name,
                                      size_t bytes, void *value, size_t *needed)
 {
+    OPENCL_CALL;
     if (!opencl_is(kernel, OPENCL_KERNEL))
         return CL_INVALID_KERNEL;
     cl_context context = kernel->program->context;

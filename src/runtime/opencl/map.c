@@ -97,6 +97,7 @@ void *API(clEnqueueMapBuffer)(cl_command_queue queue, cl_mem mem, cl_bool blocki
                               size_t offset, size_t bytes, cl_uint wait_count, const cl_event *waits,
                               cl_event *event, cl_int *errcode_ret)
 {
+    OPENCL_CALL;
     struct opencl_call call = {queue, CL_COMMAND_MAP_BUFFER, blocking, wait_count, waits, event};
     void *pointer = NULL;
     return opencl_made(errcode_ret, map_buffer(&call, mem, flags, offset, bytes, &pointer), pointer);
@@ -123,6 +124,7 @@ void *API(clEnqueueMapImage)(cl_command_queue queue, cl_mem mem, cl_bool blockin
                              size_t *slice_pitch, cl_uint wait_count, const cl_event *waits, cl_event *event,
                              cl_int *errcode_ret)
 {
+    OPENCL_CALL;
     struct opencl_call call = {queue, CL_COMMAND_MAP_IMAGE, blocking, wait_count, waits, event};
     void *pointer = NULL;
     cl_int error = CL_SUCCESS;
@@ -162,6 +164,7 @@ static struct opencl_mapping *take(cl_mem mem, const void *pointer)
 cl_int API(clEnqueueUnmapMemObject)(cl_command_queue queue, cl_mem mem, void *pointer, cl_uint wait_count,
                                     const cl_event *waits, cl_event *event)
 {
+    OPENCL_CALL;
     struct opencl_call call = {queue, CL_COMMAND_UNMAP_MEM_OBJECT, false, wait_count, waits, event};
     bool image = opencl_is(mem, OPENCL_MEM) && opencl_is_image(mem);
     cl_int error = opencl_check_transfer(queue, mem, image, wait_count, waits);
@@ -213,6 +216,7 @@ cl_int API(clEnqueueMigrateMemObjects)(cl_command_queue queue, cl_uint count, co
                                        cl_mem_migration_flags flags, cl_uint wait_count,
                                        const cl_event *waits, cl_event *event)
 {
+    OPENCL_CALL;
     cl_int error = opencl_check_enqueue(queue, wait_count, waits);
     if (error)
         return error;

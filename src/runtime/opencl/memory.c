@@ -252,6 +252,7 @@ static cl_int make_buffer(cl_context context, cl_mem_flags flags, size_t bytes, 
 cl_mem API(clCreateBuffer)(cl_context context, cl_mem_flags flags, size_t bytes, void *host,
                            cl_int *errcode_ret)
 {
+    OPENCL_CALL;
     cl_mem mem = NULL;
     return opencl_made(errcode_ret, make_buffer(context, flags, bytes, host, &mem), mem);
 }
@@ -259,6 +260,7 @@ cl_mem API(clCreateBuffer)(cl_context context, cl_mem_flags flags, size_t bytes,
 cl_mem API(clCreateBufferWithProperties)(cl_context context, const cl_mem_properties *properties,
                                          cl_mem_flags flags, size_t bytes, void *host, cl_int *errcode_ret)
 {
+    OPENCL_CALL;
     cl_mem mem = NULL;
     cl_int error =
         properties && *properties ? CL_INVALID_PROPERTY : make_buffer(context, flags, bytes, host, &mem);
@@ -316,6 +318,7 @@ static cl_int make_part(cl_mem parent, cl_mem_flags flags, cl_buffer_create_type
 cl_mem API(clCreateSubBuffer)(cl_mem parent, cl_mem_flags flags, cl_buffer_create_type type, const void *info,
                               cl_int *errcode_ret)
 {
+    OPENCL_CALL;
     cl_mem mem = NULL;
     return opencl_made(errcode_ret, make_part(parent, flags, type, info, &mem), mem);
 }
@@ -324,6 +327,7 @@ cl_mem API(clCreateSubBuffer)(cl_mem parent, cl_mem_flags flags, cl_buffer_creat
 
 cl_int API(clGetMemObjectInfo)(cl_mem mem, cl_mem_info name, size_t bytes, void *value, size_t *needed)
 {
+    OPENCL_CALL;
     if (!opencl_is(mem, OPENCL_MEM))
         return CL_INVALID_MEM_OBJECT;
     switch (name) {
@@ -345,6 +349,7 @@ cl_int API(clGetMemObjectInfo)(cl_mem mem, cl_mem_info name, size_t bytes, void 
 cl_int API(clSetMemObjectDestructorCallback)(cl_mem mem, void(CL_CALLBACK *function)(cl_mem, void *),
                                              void *user)
 {
+    OPENCL_CALL;
     if (!opencl_is(mem, OPENCL_MEM))
         return CL_INVALID_MEM_OBJECT;
     if (!function)

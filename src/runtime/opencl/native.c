@@ -109,6 +109,7 @@ cl_int API(clEnqueueNativeKernel)(cl_command_queue queue, void(CL_CALLBACK *func
                                   const void **places, cl_uint wait_count, const cl_event *waits,
                                   cl_event *event)
 {
+    OPENCL_CALL;
     cl_int error = opencl_check_enqueue(queue, wait_count, waits);
     if (error)
         return error;

@@ -257,6 +257,7 @@ cl_int API(clEnqueueNDRangeKernel)(cl_command_queue queue, cl_kernel kernel, cl_
                                    const size_t *offset, const size_t *global, const size_t *local,
                                    cl_uint wait_count, const cl_event *waits, cl_event *event)
 {
+    OPENCL_CALL;
     struct gcn3_geometry geometry;
     cl_int error = check(queue, kernel, wait_count, waits);
     if (!error)
@@ -268,6 +269,7 @@ cl_int API(clEnqueueNDRangeKernel)(cl_command_queue queue, cl_kernel kernel, cl_
 cl_int API(clEnqueueTask)(cl_command_queue queue, cl_kernel kernel, cl_uint wait_count, const cl_event *waits,
                           cl_event *event)
 {
+    OPENCL_CALL;
     const size_t one = 1;
     struct gcn3_geometry geometry;
     cl_int error = check(queue, kernel, wait_count, waits);

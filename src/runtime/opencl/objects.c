@@ -60,6 +60,7 @@ void opencl_release(void *object)
 #define COUNTED(name, type, kind, error)                                                                     \
     cl_int API(clRetain##name)(type object)                                                                  \
     {                                                                                                        \
+        OPENCL_CALL;                                                                                         \
         if (!opencl_is(object, kind))                                                                        \
             return error;                                                                                    \
         opencl_retain(object);                                                                               \
@@ -67,6 +68,7 @@ void opencl_release(void *object)
     }                                                                                                        \
     cl_int API(clRelease##name)(type object)                                                                 \
     {                                                                                                        \
+        OPENCL_CALL;                                                                                         \
         if (!opencl_is(object, kind))                                                                        \
             return error;                                                                                    \
         opencl_release(object);                                                                              \
@@ -84,11 +86,13 @@ COUNTED(Event, cl_event, OPENCL_EVENT, CL_INVALID_EVENT)
 /* Devices of the platform stay as they are. */
 cl_int API(clRetainDevice)(cl_device_id device)
 {
+    OPENCL_CALL;
     return opencl_is(device, OPENCL_DEVICE) ? CL_SUCCESS : CL_INVALID_DEVICE;
 }
 
 cl_int API(clReleaseDevice)(cl_device_id device)
 {
+    OPENCL_CALL;
     return opencl_is(device, OPENCL_DEVICE) ? CL_SUCCESS : CL_INVALID_DEVICE;
 }
 

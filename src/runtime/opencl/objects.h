@@ -30,6 +30,12 @@
 #undef OPENCL_NO
 #undef OPENCL_NO_MAKE
 
+/* The first line of each of them: until the function returns, what it does takes no time of a simulated CPU
+ * core (common_enter). */
+#define OPENCL_CALL int opencl_call __attribute__((cleanup(opencl_leave), unused)) = opencl_enter()
+int opencl_enter(void);
+void opencl_leave(const int *call);
+
 enum opencl_kind {
     OPENCL_PLATFORM = 0x48454401, /* numbers that other memory does not have by chance */
     OPENCL_DEVICE,

@@ -61,6 +61,7 @@ static bool is_ours(cl_platform_id asked)
 cl_int API(clGetPlatformInfo)(cl_platform_id asked, cl_platform_info name, size_t bytes, void *value,
                               size_t *needed)
 {
+    OPENCL_CALL;
     if (!is_ours(asked))
         return CL_INVALID_PLATFORM;
     switch (name) {
@@ -78,6 +79,7 @@ cl_int API(clGetPlatformInfo)(cl_platform_id asked, cl_platform_info name, size_
 cl_int API(clGetDeviceIDs)(cl_platform_id asked, cl_device_type type, cl_uint count, cl_device_id *devices,
                            cl_uint *found)
 {
+    OPENCL_CALL;
     const cl_device_type known = CL_DEVICE_TYPE_CPU | CL_DEVICE_TYPE_GPU | CL_DEVICE_TYPE_ACCELERATOR |
                                  CL_DEVICE_TYPE_DEFAULT | CL_DEVICE_TYPE_CUSTOM;
     cl_platform_id own = opencl_platform();
@@ -114,6 +116,7 @@ uint64_t opencl_device_largest_buffer(cl_device_id device)
 cl_int API(clGetDeviceInfo)(cl_device_id device, cl_device_info name, size_t bytes, void *value,
                             size_t *needed)
 {
+    OPENCL_CALL;
     if (!opencl_is(device, OPENCL_DEVICE))
         return CL_INVALID_DEVICE;
     const struct gpu_spec *g = device_spec(device->device);
@@ -128,6 +131,7 @@ cl_int API(clGetDeviceInfo)(cl_device_id device, cl_device_info name, size_t byt
 cl_int API(clCreateSubDevices)(cl_device_id device, const cl_device_partition_property *properties,
                                cl_uint count, cl_device_id *made, cl_uint *needed)
 {
+    OPENCL_CALL;
     (void)properties, (void)count, (void)made, (void)needed;
     return opencl_is(device, OPENCL_DEVICE) ? CL_INVALID_VALUE
                                             : CL_INVALID_DEVICE; /* no way to partition it */

@@ -79,6 +79,7 @@ static cl_int make_from_source(cl_context context, cl_uint count, const char **s
 cl_program API(clCreateProgramWithSource)(cl_context context, cl_uint count, const char **strings,
                                           const size_t *lengths, cl_int *errcode_ret)
 {
+    OPENCL_CALL;
     cl_program program = NULL;
     return opencl_made(errcode_ret, make_from_source(context, count, strings, lengths, &program), program);
 }
@@ -145,6 +146,7 @@ cl_program API(clCreateProgramWithBinary)(cl_context context, cl_uint count, con
                                           const size_t *lengths, const unsigned char **binaries,
                                           cl_int *statuses, cl_int *errcode_ret)
 {
+    OPENCL_CALL;
     cl_program program = NULL;
     cl_int error = make_from_binary(context, count, devices, lengths, binaries, statuses, &program);
     return opencl_made(errcode_ret, error, program);
@@ -154,6 +156,7 @@ cl_program API(clCreateProgramWithBuiltInKernels)(cl_context context, cl_uint co
                                                   const cl_device_id *devices, const char *names,
                                                   cl_int *errcode_ret)
 {
+    OPENCL_CALL;
     cl_int error =
         opencl_is(context, OPENCL_CONTEXT) ? check_devices(context, count, devices) : CL_INVALID_CONTEXT;
     (void)names; /* there are none */
@@ -201,6 +204,7 @@ static cl_int give_names(cl_program program, size_t bytes, void *value, size_t *
 cl_int API(clGetProgramInfo)(cl_program program, cl_program_info name, size_t bytes, void *value,
                              size_t *needed)
 {
+    OPENCL_CALL;
     if (!opencl_is(program, OPENCL_PROGRAM))
         return CL_INVALID_PROGRAM;
     const cl_context context = program->context;
@@ -227,6 +231,7 @@ cl_int API(clGetProgramInfo)(cl_program program, cl_program_info name, size_t by
 cl_int API(clGetProgramBuildInfo)(cl_program program, cl_device_id device, cl_program_build_info name,
                                   size_t bytes, void *value, size_t *needed)
 {
+    OPENCL_CALL;
     if (!opencl_is(program, OPENCL_PROGRAM))
         return CL_INVALID_PROGRAM;
     if (!opencl_is(device, OPENCL_DEVICE) || !opencl_context_has(program->context, device))
@@ -245,10 +250,12 @@ cl_int API(clGetProgramBuildInfo)(cl_program program, cl_device_id device, cl_pr
 /* Each build starts the compiler anew. */
 cl_int API(clUnloadCompiler)(void)
 {
+    OPENCL_CALL;
     return CL_SUCCESS;
 }
 
 cl_int API(clUnloadPlatformCompiler)(cl_platform_id platform)
 {
+    OPENCL_CALL;
     return opencl_is(platform, OPENCL_PLATFORM) ? CL_SUCCESS : CL_INVALID_PLATFORM;
 }

@@ -37,6 +37,7 @@ static cl_int make(cl_context context, cl_device_id device, cl_command_queue_pro
 cl_command_queue API(clCreateCommandQueue)(cl_context context, cl_device_id device,
                                            cl_command_queue_properties properties, cl_int *errcode_ret)
 {
+    OPENCL_CALL;
     cl_command_queue queue = NULL;
     return opencl_made(errcode_ret, make(context, device, properties, &queue), queue);
 }
@@ -45,6 +46,7 @@ cl_command_queue API(clCreateCommandQueueWithProperties)(cl_context context, cl_
                                                          const cl_queue_properties *properties,
                                                          cl_int *errcode_ret)
 {
+    OPENCL_CALL;
     cl_command_queue_properties bits = 0;
     cl_command_queue queue = NULL;
     cl_int error = CL_SUCCESS;
@@ -74,6 +76,7 @@ void opencl_queue_end(cl_command_queue queue)
 cl_int API(clGetCommandQueueInfo)(cl_command_queue queue, cl_command_queue_info name, size_t bytes,
                                   void *value, size_t *needed)
 {
+    OPENCL_CALL;
     if (!opencl_is(queue, OPENCL_QUEUE))
         return CL_INVALID_COMMAND_QUEUE;
     switch (name) {
@@ -89,6 +92,7 @@ cl_int API(clGetCommandQueueInfo)(cl_command_queue queue, cl_command_queue_info 
 cl_int API(clSetCommandQueueProperty)(cl_command_queue queue, cl_command_queue_properties properties,
                                       cl_bool enable, cl_command_queue_properties *old)
 {
+    OPENCL_CALL;
     if (!opencl_is(queue, OPENCL_QUEUE))
         return CL_INVALID_COMMAND_QUEUE;
     if (old)
@@ -102,6 +106,7 @@ cl_int API(clSetCommandQueueProperty)(cl_command_queue queue, cl_command_queue_p
 /* All commands are on their way as soon as they can be. */
 cl_int API(clFlush)(cl_command_queue queue)
 {
+    OPENCL_CALL;
     return opencl_is(queue, OPENCL_QUEUE) ? CL_SUCCESS : CL_INVALID_COMMAND_QUEUE;
 }
 
@@ -142,6 +147,7 @@ static cl_int finish_in_order(cl_command_queue queue)
 
 cl_int API(clFinish)(cl_command_queue queue)
 {
+    OPENCL_CALL;
     if (!opencl_is(queue, OPENCL_QUEUE))
         return CL_INVALID_COMMAND_QUEUE;
     if (!(queue->properties & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE))
@@ -152,27 +158,32 @@ cl_int API(clFinish)(cl_command_queue queue)
 cl_int API(clEnqueueMarkerWithWaitList)(cl_command_queue queue, cl_uint wait_count, const cl_event *waits,
                                         cl_event *event)
 {
+    OPENCL_CALL;
     return enqueue(queue, CL_COMMAND_MARKER, false, wait_count, waits, event);
 }
 
 cl_int API(clEnqueueBarrierWithWaitList)(cl_command_queue queue, cl_uint wait_count, const cl_event *waits,
                                          cl_event *event)
 {
+    OPENCL_CALL;
     return enqueue(queue, CL_COMMAND_BARRIER, false, wait_count, waits, event);
 }
 
 cl_int API(clEnqueueMarker)(cl_command_queue queue, cl_event *event)
 {
+    OPENCL_CALL;
     return event ? enqueue(queue, CL_COMMAND_MARKER, false, 0, NULL, event) : CL_INVALID_VALUE;
 }
 
 cl_int API(clEnqueueBarrier)(cl_command_queue queue)
 {
+    OPENCL_CALL;
     return enqueue(queue, CL_COMMAND_BARRIER, false, 0, NULL, NULL);
 }
 
 cl_int API(clEnqueueWaitForEvents)(cl_command_queue queue, cl_uint wait_count, const cl_event *waits)
 {
+    OPENCL_CALL;
     if (!wait_count || !waits)
         return CL_INVALID_VALUE;
     cl_int error = enqueue(queue, CL_COMMAND_BARRIER, false, wait_count, waits, NULL);

@@ -22,6 +22,7 @@ static cl_int make(cl_context context, cl_bool normalized, cl_addressing_mode ad
 cl_sampler API(clCreateSampler)(cl_context context, cl_bool normalized, cl_addressing_mode addressing,
                                 cl_filter_mode filter, cl_int *errcode_ret)
 {
+    OPENCL_CALL;
     cl_sampler sampler = NULL;
     return opencl_made(errcode_ret, make(context, normalized, addressing, filter, &sampler), sampler);
 }
@@ -29,6 +30,7 @@ cl_sampler API(clCreateSampler)(cl_context context, cl_bool normalized, cl_addre
 cl_sampler API(clCreateSamplerWithProperties)(cl_context context, const cl_sampler_properties *properties,
                                               cl_int *errcode_ret)
 {
+    OPENCL_CALL;
     cl_sampler_properties values[3] = {CL_TRUE, CL_ADDRESS_CLAMP, CL_FILTER_NEAREST};
     cl_sampler sampler = NULL;
     cl_int error = CL_SUCCESS;
@@ -52,6 +54,7 @@ void opencl_sampler_end(cl_sampler sampler)
 cl_int API(clGetSamplerInfo)(cl_sampler sampler, cl_sampler_info name, size_t bytes, void *value,
                              size_t *needed)
 {
+    OPENCL_CALL;
     if (!opencl_is(sampler, OPENCL_SAMPLER))
         return CL_INVALID_SAMPLER;
     switch (name) {

@@ -75,6 +75,7 @@ static bool can_have(cl_context context, cl_svm_mem_flags flags, size_t bytes, c
 
 void *API(clSVMAlloc)(cl_context context, cl_svm_mem_flags flags, size_t bytes, cl_uint alignment)
 {
+    OPENCL_CALL;
     uint64_t address;
     if (!can_have(context, flags, bytes, alignment))
         return NULL;
@@ -123,6 +124,7 @@ void opencl_svm_end_all(cl_context context)
 
 void API(clSVMFree)(cl_context context, void *pointer)
 {
+    OPENCL_CALL;
     struct opencl_svm *svm = pointer ? take(context, as_number(pointer)) : NULL;
     if (svm)
         end(svm);
@@ -183,6 +185,7 @@ cl_int API(clEnqueueSVMFree)(cl_command_queue queue, cl_uint count, void *pointe
                              void(CL_CALLBACK *function)(cl_command_queue, cl_uint, void *[], void *),
                              void *user, cl_uint wait_count, const cl_event *waits, cl_event *event)
 {
+    OPENCL_CALL;
     cl_int error = opencl_check_enqueue(queue, wait_count, waits);
     if (error)
         return error;
@@ -303,6 +306,7 @@ cl_int opencl_svm_unmap(const struct opencl_call *call, cl_mem mem, uint64_t add
 cl_int API(clEnqueueSVMMap)(cl_command_queue queue, cl_bool blocking, cl_map_flags flags, void *pointer,
                             size_t bytes, cl_uint wait_count, const cl_event *waits, cl_event *event)
 {
+    OPENCL_CALL;
     struct opencl_call call = {queue, CL_COMMAND_SVM_MAP, blocking, wait_count, waits, event};
     opencl_mem_sweep();
     cl_int error = opencl_check_enqueue(queue, wait_count, waits);
@@ -316,6 +320,7 @@ cl_int API(clEnqueueSVMMap)(cl_command_queue queue, cl_bool blocking, cl_map_fla
 cl_int API(clEnqueueSVMUnmap)(cl_command_queue queue, void *pointer, cl_uint wait_count,
                               const cl_event *waits, cl_event *event)
 {
+    OPENCL_CALL;
     struct opencl_call call = {queue, CL_COMMAND_SVM_UNMAP, false, wait_count, waits, event};
     cl_int error = opencl_check_enqueue(queue, wait_count, waits);
     if (error)
@@ -329,6 +334,7 @@ cl_int API(clEnqueueSVMUnmap)(cl_command_queue queue, void *pointer, cl_uint wai
 cl_int API(clEnqueueSVMMemcpy)(cl_command_queue queue, cl_bool blocking, void *to, const void *from,
                                size_t bytes, cl_uint wait_count, const cl_event *waits, cl_event *event)
 {
+    OPENCL_CALL;
     struct opencl_call call = {queue, CL_COMMAND_SVM_MEMCPY, blocking, wait_count, waits, event};
     opencl_mem_sweep();
     cl_int error = opencl_check_enqueue(queue, wait_count, waits);
@@ -347,6 +353,7 @@ cl_int API(clEnqueueSVMMemFill)(cl_command_queue queue, void *pointer, const voi
                                 size_t pattern_bytes, size_t bytes, cl_uint wait_count, const cl_event *waits,
                                 cl_event *event)
 {
+    OPENCL_CALL;
     struct opencl_call call = {queue, CL_COMMAND_SVM_MEMFILL, false, wait_count, waits, event};
     opencl_mem_sweep();
     cl_int error = opencl_check_enqueue(queue, wait_count, waits);
@@ -362,6 +369,7 @@ cl_int API(clEnqueueSVMMigrateMem)(cl_command_queue queue, cl_uint count, const 
                                    const size_t *sizes, cl_mem_migration_flags flags, cl_uint wait_count,
                                    const cl_event *waits, cl_event *event)
 {
+    OPENCL_CALL;
     const cl_mem_migration_flags known = CL_MIGRATE_MEM_OBJECT_HOST | CL_MIGRATE_MEM_OBJECT_CONTENT_UNDEFINED;
     struct opencl_call call = {queue, CL_COMMAND_SVM_MIGRATE_MEM, false, wait_count, waits, event};
     cl_int error = opencl_check_enqueue(queue, wait_count, waits);
@@ -380,6 +388,7 @@ cl_int API(clEnqueueSVMMigrateMem)(cl_command_queue queue, cl_uint count, const 
 
 cl_int API(clSetKernelExecInfo)(cl_kernel kernel, cl_kernel_exec_info name, size_t bytes, const void *value)
 {
+    OPENCL_CALL;
     if (!opencl_is(kernel, OPENCL_KERNEL))
         return CL_INVALID_KERNEL;
     if (!value)
