@@ -101,7 +101,8 @@ struct coherence *coherence_new(struct engine *engine, const struct coherence_sp
         .count = count, .cpus = spec->cpus, .homes = spec->homes, .first_home = caches};
     coherence->agents = mem_alloc(count, sizeof *coherence->agents);
     topology_make(&spec->topology, &coherence->places, &graph);
-    coherence->network = network_new(engine, &graph, sizeof(struct packet), err);
+    coherence->network =
+        network_new(engine, &graph, &(struct network_spec){.payload_bytes = sizeof(struct packet)}, err);
     bool good = coherence->network != NULL;
     for (uint32_t i = 0; good && i < count; i++) {
         coherence->agents[i] = (struct agent){.coherence = coherence,

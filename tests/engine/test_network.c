@@ -2,6 +2,8 @@
 #include "check.h"
 #include "base/mem.h"
 #include "base/rng.h"
+#include "base/text.h"
+#include "net/circles.h"
 #include "net/network.h"
 
 #include <stdio.h>
@@ -173,7 +175,73 @@ static void routes_of_any_graph_have_no_circles(void **state)
             assert_false(has_circle(depends, channels));
             mem_free(depends);
         }
+        struct net_circle circle;
+        assert_false(net_find_circle(&graph, &routes, 1, NULL, &circle));
         net_routes_fini(&routes);
+        net_graph_fini(&graph);
+    }
+}
+
+/* A ring whose ways are all in one layer. */
+static void a_circle_of_ways_is_found(void **state)
+{
+    (void)state;
+    struct net_graph graph = {0};
+    struct net_routes routes;
+    struct net_circle circle;
+    struct text text = {0};
+    struct err err;
+    add_endpoints(&graph, 5, true);
+    for (uint32_t i = 0; i < 5; i++)
+        join(&graph, i, (i + 1) % 5, &(struct net_link){.latency_ps = 1});
+    assert_true(net_routes_find(&routes, &graph, &err));
+    assert_true(routes.layers > 1);
+    assert_false(net_find_circle(&graph, &routes, 3, NULL, &circle));
+    memset(routes.layer, 0, (size_t)routes.nodes * routes.nodes);
+    routes.layers = 1;
+    assert_true(net_find_circle(&graph, &routes, 3, NULL, &circle));
+    assert_int_equal(circle.count, 5);
+    for (size_t i = 0; i < circle.count; i++) { /* each begins where the one before it ends */
+        const struct net_channel *one = &circle.channels[i], *next = &circle.channels[(i + 1) % 5];
+        assert_int_equal(graph.links[one->link].ends[!one->back], graph.links[next->link].ends[next->back]);
+        assert_int_equal(one->network, next->network);
+    }
+    net_print_circle(&graph, &circle, &text);
+    assert_non_null(strstr(text.at, "node0 to node1 (layer 0, network 0), node1 to node2"));
+    text_fini(&text);
+    net_circle_fini(&circle);
+    net_routes_fini(&routes);
+    net_graph_fini(&graph);
+}
+
+/* Endpoints that wait before they take a message: for the same virtual network, for a later one, for each
+ * other. */
+static void a_circle_through_endpoints_is_found(void **state)
+{
+    (void)state;
+    static const struct {
+        uint32_t waits_for[3];
+        bool has_circle;
+    } cases[] = {{{0, 0, 0}, false}, {{6, 4, 0}, false}, {{6, 2, 0}, true},
+                 {{2, 1, 0}, true},  {{2, 4, 1}, true},  {{0, 1, 3}, false}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct net_graph graph = {0};
+        struct net_link like = {.latency_ps = 1};
+        struct engine *engine = engine_new(&(struct engine_spec){.payload_bytes = PAYLOAD});
+        struct err err = {""};
+        add_endpoints(&graph, 3, false);
+        uint32_t hub = net_add_node(&graph, &(struct net_node){.name = "hub", .forwards = true});
+        for (uint32_t k = 0; k < 3; k++)
+            join(&graph, k, hub, &like);
+        struct network *network = network_new(
+            engine, &graph,
+            &(struct network_spec){.payload_bytes = PAYLOAD, .networks = 3, .waits_for = cases[i].waits_for},
+            &err);
+        assert_int_equal(network == NULL, cases[i].has_circle);
+        if (!network)
+            assert_non_null(strstr(err.text, "fabric: messages could wait for each other for ever: node"));
+        engine_free(engine);
+        network_free(network);
         net_graph_fini(&graph);
     }
 }
@@ -202,7 +270,8 @@ static struct result run_storm(const struct net_graph *graph, const struct storm
 {
     struct err err;
     struct engine *engine = engine_new(&(struct engine_spec){.payload_bytes = PAYLOAD});
-    struct network *network = network_new(engine, graph, MESSAGE_MOST, &err);
+    struct network *network =
+        network_new(engine, graph, &(struct network_spec){.payload_bytes = MESSAGE_MOST}, &err);
     assert_non_null(network);
     struct component *endpoints[NODES_MOST];
     for (uint32_t i = 0; i < storm->endpoints; i++) {
@@ -310,6 +379,8 @@ static void credits_bound_what_is_under_way(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(routes_of_any_graph_have_no_circles),
+                                       cmocka_unit_test(a_circle_of_ways_is_found),
+                                       cmocka_unit_test(a_circle_through_endpoints_is_found),
                                        cmocka_unit_test(a_graph_in_pieces_is_refused),
                                        cmocka_unit_test(storms_pass_any_network),
                                        cmocka_unit_test(a_way_has_latency_and_bandwidth),
