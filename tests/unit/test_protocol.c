@@ -65,6 +65,8 @@ static void reads_what_it_prints(void **state)
             fail_msg("%s", err.text);
         protocol_print(read, &second);
         assert_string_equal(first.at, second.at);
+        assert_int_equal(read->gpu_l2_writes_through, protocols[i]->gpu_l2_writes_through);
+        assert_int_equal(read->gpu_l2_writes_through, !strcmp(read->name, "viper"));
         text_fini(&first);
         text_fini(&second);
         protocol_free(read);
@@ -104,6 +106,8 @@ static void refuses_bad_files(void **state)
     expect_error("protocol mi", "mi", "expected 'protocol NAME' first, not 'mi'");
     expect_error("  M    load      -> M: load\n",
                  "  M    load      -> M: load\n  M    load      -> I: load\n", "is never reached");
+    expect_error("message Get request", "gpu-l2-writes-through\nmessage Get request",
+                 "gpu-l2-writes-through needs a table of L1s");
     expect_error("message Get request", "message Get question",
                  "expected request, forward, response or unblock");
 }
