@@ -376,6 +376,69 @@ static void credits_bound_what_is_under_way(void **state)
     net_graph_fini(&graph);
 }
 
+/* ---- virtual networks ---- */
+
+/* node0 sends; node1 has room for some messages of each virtual network, and is never done with those of
+ * network 0. */
+static void sender_event(struct component *self, void *at, const struct event *event)
+{
+    struct port *port = component_port(self, 0);
+    (void)at, (void)event;
+    for (uint32_t i = 0; i < 20; i++) {
+        struct letter letter = {.head = {.to = 1, .network = (uint8_t)(i >= 10)}};
+        assert_true(port_send_sized(port, 1 - port_plug(port), 0, 1, &letter, sizeof letter, 100));
+    }
+}
+
+static void taker_arrive(struct component *self, void *at, struct port *port)
+{
+    uint64_t *received = at;
+    struct letter letter;
+    (void)self;
+    memcpy(&letter, port_head(port)->payload, sizeof letter);
+    received[letter.head.network]++;
+    port_pop(port);
+    if (letter.head.network)
+        network_took(port, letter.head.network);
+}
+
+static const struct component_ops sender_ops = {
+    .type = "sender", .start = endpoint_start, .event = sender_event, .arrive = taker_arrive};
+static const struct component_ops taker_ops = {.type = "taker", .arrive = taker_arrive};
+
+static void a_full_virtual_network_stops_no_other(void **state)
+{
+    (void)state;
+    struct net_graph graph = {0};
+    struct net_link like = {.latency_ps = 500, .bytes_per_s = 1000000000000, .credits = MESSAGE_MOST};
+    struct err err = {""};
+    struct component *ends[2];
+    add_endpoints(&graph, 2, false);
+    uint32_t hub = net_add_node(&graph, &(struct net_node){.name = "hub", .forwards = true});
+    join(&graph, 0, hub, &like);
+    join(&graph, hub, 1, &like);
+    struct engine *engine = engine_new(&(struct engine_spec){.payload_bytes = PAYLOAD});
+    struct network *network =
+        network_new(engine, &graph,
+                    &(struct network_spec){.payload_bytes = MESSAGE_MOST, .networks = 2, .room = 2}, &err);
+    assert_non_null(network);
+    for (uint32_t i = 0; i < 2; i++) {
+        struct island *island = engine_island(engine, graph.nodes[i].name);
+        ends[i] = engine_component(engine, island, graph.nodes[i].name, i ? &taker_ops : &sender_ops, NULL,
+                                   2 * sizeof(uint64_t), "fabric");
+        assert_true(network_attach(network, i, island, component_port(ends[i], 0), &err));
+    }
+    assert_true(network_ready(network, &err) && engine_ready(engine, &err));
+    assert_int_equal(engine_run(engine, &(struct engine_run){.until = TIME_NEVER}, &err), ENGINE_FAILED);
+    assert_non_null(strstr(err.text, "fabric.node0 waits for room for 6 messages")); /* and one at each hop */
+    const uint64_t *received = component_state(ends[1]);
+    assert_int_equal(received[0], 2);
+    assert_int_equal(received[1], 10);
+    engine_free(engine);
+    network_free(network);
+    net_graph_fini(&graph);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(routes_of_any_graph_have_no_circles),
@@ -385,6 +448,7 @@ int main(void)
                                        cmocka_unit_test(storms_pass_any_network),
                                        cmocka_unit_test(a_way_has_latency_and_bandwidth),
                                        cmocka_unit_test(a_bus_does_one_thing_at_a_time),
-                                       cmocka_unit_test(credits_bound_what_is_under_way)};
+                                       cmocka_unit_test(credits_bound_what_is_under_way),
+                                       cmocka_unit_test(a_full_virtual_network_stops_no_other)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
