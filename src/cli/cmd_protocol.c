@@ -21,6 +21,8 @@ struct request {
     uint64_t accesses;
     unsigned threads;
     const char *topology;
+    bool tight, one_network;
+    unsigned given; /* bits: options, by row */
 };
 
 static const struct option_row options[] = {
@@ -32,13 +34,33 @@ static const struct option_row options[] = {
     {"--litmus", NULL, "run the litmus tests instead, in every way that the protocol allows"},
     {"--mutations", "N", "check about N variants instead, each with one row changed: how many are found?"},
     {"--seed", "N", "of what is random: which variants, which accesses (1 unless told)"},
-    {"--topology", "NAME",
-     "stress: crossbar, point-to-point, ring, mesh, torus, cluster or all (unless told)"},
+    {"--topology", "NAME|FILE",
+     "stress: crossbar, point-to-point, ring, mesh, torus, cluster, all (unless told) or a graph from a "
+     "file"},
+    {"--tight", NULL, "stress: room for one message on each link and at each agent, two misses at a time"},
+    {"--one-network", NULL, "stress: no virtual networks; with --tight, that may deadlock"},
     {"--accesses", "N", "stress: so many for each topology (1 million unless told)"},
     {"--threads", "N", "stress: host threads; results are the same with any number"},
     {"--svg", "FILE", "show: draw the states of its controllers"},
     {NULL, NULL, NULL},
 };
+
+/* What a run does; options are for some of these. */
+enum mode { SHOW = 1, EXPLORE = 2, LITMUS = 4, MUTATE = 8, STRESS = 16 };
+
+static const struct {
+    const char *name;
+    unsigned modes;
+} uses[] = {
+    {"--deep", EXPLORE},         {"--caches", EXPLORE | STRESS},
+    {"--l1s", EXPLORE | STRESS}, {"--lines", EXPLORE},
+    {"--copies", EXPLORE},       {"--litmus", LITMUS},
+    {"--mutations", MUTATE},     {"--seed", MUTATE | STRESS},
+    {"--topology", STRESS},      {"--tight", STRESS},
+    {"--one-network", STRESS},   {"--accesses", STRESS},
+    {"--threads", STRESS},       {"--svg", SHOW},
+};
+_Static_assert(COUNT_OF(uses) == COUNT_OF(options) - 1, "each option is for some mode");
 
 static bool number(const struct option_row *row, const char *value, uint64_t least, uint64_t most,
                    uint64_t *to, struct err *err)
@@ -59,8 +81,14 @@ static bool took(void *user, const struct option_row *row, const char *value, st
         *to = value;
         return true;
     }
+    for (size_t i = 0; i < COUNT_OF(uses); i++)
+        request->given |= !strcmp(row->name, uses[i].name) ? 1u << i : 0;
     if (!strcmp(row->name, "--deep"))
         return request->deep = true;
+    if (!strcmp(row->name, "--tight"))
+        return request->tight = true;
+    if (!strcmp(row->name, "--one-network"))
+        return request->one_network = true;
     if (!strcmp(row->name, "--copies"))
         return request->copies = request->own_setup = true;
     if (!strcmp(row->name, "--litmus"))
@@ -206,9 +234,17 @@ static bool litmus_all(const struct protocol *protocol)
 
 /* ---- random accesses in time ---- */
 
+static bool is_file(const char *topology)
+{
+    return topology && strpbrk(topology, "./");
+}
+
+/* `topology` is that of a shape; TOPOLOGY_COUNT: the file's. */
 static bool stress_one(const struct request *request, const struct protocol *protocol, enum topology topology)
 {
     bool has_gpu = protocol_table(protocol, COH_L1) != NULL;
+    struct topology_agents agents;
+    struct net_graph graph = {0};
     struct stress_spec spec = {.protocol = protocol,
                                .topology = topology,
                                .cpus = request->own_setup ? (uint32_t)request->caches : 4,
@@ -218,16 +254,25 @@ static bool stress_one(const struct request *request, const struct protocol *pro
                                .homes = 2,
                                .lines = 24,
                                .accesses = request->accesses,
+                               .tight = request->tight,
+                               .one_network = request->one_network,
                                .seed = request->seed,
                                .threads = request->threads,
                                .interrupt = &interrupted};
-    struct stress_result result;
+    struct stress_result result = {0};
     struct err err;
-    bool good = stress_run(&spec, &result, &err);
+    bool good = true;
+    if (topology == TOPOLOGY_COUNT) {
+        good = topology_read(request->topology, has_gpu, &agents, &graph, &err);
+        spec.graph = &graph, spec.cpus = agents.cpus, spec.homes = agents.homes;
+        spec.l1s = agents.count - agents.first_home - agents.homes;
+    }
+    good = good && stress_run(&spec, &result, &err);
+    net_graph_fini(&graph);
     printf("%-13s %-15s %12" PRIu64 " accesses (%" PRIu64 " loads, %" PRIu64 " stores, %" PRIu64
            " additions; %" PRIu64 " by copy engines), %" PRIu64 " fences: %s\n",
-           protocol->name, topology_names[topology], result.accesses, result.loads, result.stores,
-           result.adds, result.copies, result.fences, good ? "right" : err.text);
+           protocol->name, spec.graph ? request->topology : topology_names[topology], result.accesses,
+           result.loads, result.stores, result.adds, result.copies, result.fences, good ? "right" : err.text);
     fflush(stdout);
     return good;
 }
@@ -235,6 +280,8 @@ static bool stress_one(const struct request *request, const struct protocol *pro
 static bool stress(const struct request *request, const struct protocol *protocol)
 {
     bool good = true;
+    if (is_file(request->topology))
+        return stress_one(request, protocol, TOPOLOGY_COUNT) != protocol->is_incoherent;
     for (int i = 0; i < TOPOLOGY_COUNT && !interrupted; i++)
         if (!request->topology || !strcmp(request->topology, "all") ||
             !strcmp(request->topology, topology_names[i]))
@@ -242,16 +289,30 @@ static bool stress(const struct request *request, const struct protocol *protoco
     return good;
 }
 
-static bool topology_exists(const char *name, struct err *err)
+/* A name of a topology, or a file that holds one. */
+static bool topology_exists(const struct request *request, struct err *err)
 {
+    const char *name = request->topology;
     for (int i = 0; name && i < TOPOLOGY_COUNT; i++)
         if (!strcmp(name, topology_names[i]))
             return true;
+    if (is_file(name)) {
+        struct topology_agents agents;
+        struct net_graph graph;
+        if (request->own_setup)
+            return err_set(err, "--caches and --l1s do not go with a topology from a file: [agents] says how "
+                                "many there are");
+        if (!topology_read(name, true, &agents, &graph, err))
+            return false;
+        net_graph_fini(&graph);
+        return true;
+    }
     return !name || !strcmp(name, "all") ||
-           err_set(err,
-                   "--topology: expected crossbar, point-to-point, ring, mesh, torus, cluster or all, not "
-                   "'%.40s'",
-                   name);
+           err_set(
+               err,
+               "--topology: expected crossbar, point-to-point, ring, mesh, torus, cluster, all or a file, "
+               "not '%.40s'",
+               name);
 }
 
 /* ---- the command ---- */
@@ -283,21 +344,45 @@ static bool check(const struct request *request, const struct protocol *protocol
                                             : check_protocol(request, protocol);
 }
 
+static unsigned mode_of(const struct request *request)
+{
+    return !strcmp(request->verb, "show")     ? SHOW
+           : !strcmp(request->verb, "stress") ? STRESS
+           : request->litmus                  ? LITMUS
+           : request->mutations               ? MUTATE
+                                              : EXPLORE;
+}
+
+/* Options that this does not look at are refused. */
+static bool options_fit(const struct request *request, struct err *err)
+{
+    unsigned mode = request->verb ? mode_of(request) : 0;
+    for (size_t i = 0; i < COUNT_OF(uses); i++)
+        if (request->given & (1u << i) && !(uses[i].modes & mode))
+            return err_set(err, "%s is no option of 'heddle protocol%s%s%s'", uses[i].name,
+                           request->verb ? " " : "", request->verb ? request->verb : "",
+                           mode == LITMUS   ? " --litmus"
+                           : mode == MUTATE ? " --mutations"
+                                            : "");
+    return true;
+}
+
 static int run(int count, char **words)
 {
     struct err err;
     struct request request = {
         .caches = 2, .l1s = 1, .lines = 1, .seed = 1, .accesses = 1000000, .threads = 1};
-    if (!options_parse(options, count, words, &request, took, &err) ||
-        !topology_exists(request.topology, &err))
+    if (!options_parse(options, count, words, &request, took, &err))
+        return complain(EXIT_USAGE, &err);
+    bool checks = request.verb && (!strcmp(request.verb, "check") || !strcmp(request.verb, "stress"));
+    if (request.verb && !checks && strcmp(request.verb, "show"))
+        return complain_unknown("what to do with a protocol", request.verb, NULL, "heddle protocol --help");
+    if (!options_fit(&request, &err) || !topology_exists(&request, &err))
         return complain(EXIT_USAGE, &err);
     if (!request.verb)
         return list();
     if (!strcmp(request.verb, "stress"))
         catch_interrupts();
-    bool checks = !strcmp(request.verb, "check") || !strcmp(request.verb, "stress");
-    if (!checks && strcmp(request.verb, "show"))
-        return complain_unknown("what to do with a protocol", request.verb, NULL, "heddle protocol --help");
     if (!request.name) {
         err_set(&err, "protocol %s: expected the name of a protocol, or a file%s", request.verb,
                 checks ? ", or 'all'" : "");

@@ -23,11 +23,6 @@ static uint8_t *word_at(const struct agent *agent, struct entry *entry, uint64_t
     return entry->data + address % spec_of(agent)->line_bytes / COHERENCE_WORD * COHERENCE_WORD;
 }
 
-static void *client_of(const struct agent *agent)
-{
-    return (char *)agent->state + agent->client_at;
-}
-
 static bool is_below(const struct agent *agent, unsigned kind)
 {
     const struct coh_below *below = &spec_of(agent)->protocol->below;
@@ -36,6 +31,21 @@ static bool is_below(const struct agent *agent, unsigned kind)
 }
 
 /* ---- sending ---- */
+
+uint32_t agent_networks(const struct coherence_spec *spec)
+{
+    return spec->one_network ? 1 : COH_CLASS_COUNT + (spec->l1s > 0);
+}
+
+/* What an L2 does for its L1s waits for requests of its own: those of L1s have a network before all others.
+ */
+uint32_t agent_network_of(const struct coherence_spec *spec, unsigned kind)
+{
+    const struct coh_below *below = &spec->protocol->below;
+    if (spec->one_network || (spec->l1s && (kind == below->get || kind == below->put)))
+        return 0;
+    return spec->protocol->kinds[kind].class + (spec->l1s > 0);
+}
 
 uint32_t agent_home_of(const struct agent *agent, uint64_t line)
 {
@@ -62,7 +72,8 @@ void agent_send(struct agent *agent, struct packet *packet, uint32_t to, uint64_
     state->counters.messages++;
     state->counters.data_messages += packet->has_line;
     packet->message.to = (uint8_t)to;
-    packet->head = (struct net_head){.to = (uint16_t)to};
+    packet->head = (struct net_head){
+        .to = (uint16_t)to, .network = (uint8_t)agent_network_of(spec_of(agent), packet->message.kind)};
     /* As gem5's random tester: some are delayed a little, some much. Those of L1s stay in order. */
     if (spec_of(agent)->jitter && !is_below(agent, packet->message.kind)) {
         uint64_t link = spec_of(agent)->topology.latency_ps;
@@ -368,12 +379,25 @@ static void settle(struct agent *agent, struct entry *entry)
         entry_free(agent, entry);
 }
 
+/* Whether an operation may ask for a line that is not here. */
+static bool has_mshr(const struct agent *agent)
+{
+    uint32_t most = spec_of(agent)->mshrs, busy = 0;
+    if (!most || agent->role == COH_HOME)
+        return true;
+    for (uint64_t i = 1; i <= agent->state->entries_used; i++) {
+        const struct entry *entry = entry_at(agent, i);
+        busy += entry->in_use && (entry->current || entry->first || entry->state.awaited);
+    }
+    return busy < most;
+}
+
 /* Something new for a line: it waits its turn behind what waits already, and is tried at once. */
 static void arrive_at_line(struct agent *agent, uint64_t line, uint32_t number)
 {
     struct agent_state *state = agent->state;
     struct entry *entry = entry_find(agent, line);
-    if (!entry)
+    if (!entry && (waiting_at(agent, number)->is_message || has_mshr(agent)))
         entry = entry_make(agent, line);
     if (!entry) { /* too many lines are under way */
         REQUIRE(!waiting_at(agent, number)->is_message || agent->role == COH_GPU_L2);
@@ -400,8 +424,11 @@ static void retry_blocked(struct agent *agent)
     while (number) {
         uint32_t next = waiting_at(agent, number)->next;
         const struct agent_waiting *waiting = waiting_at(agent, number);
-        arrive_at_line(
-            agent, waiting->is_message ? waiting->packet.line : line_of(agent, waiting->op.address), number);
+        uint64_t line = waiting->is_message ? waiting->packet.line : line_of(agent, waiting->op.address);
+        arrive_at_line(agent, line, number);
+        struct entry *entry = state->released ? entry_find(agent, line) : NULL;
+        if (entry) /* the operation came before the release */
+            entry->releases = true;
         number = next;
     }
 }
@@ -416,39 +443,60 @@ static void wake_neighbours(struct agent *agent)
     }
 }
 
+/* A release meets the lines that were here when it was asked for, behind what waits there. It is over when no
+ * row makes it wait. */
 static void finish_release(struct agent *agent)
 {
     struct agent_state *state = agent->state;
+    bool waits = state->blocked_first != 0; /* for lines that are yet to come */
     if (!state->released)
         return;
     for (uint64_t i = 1; i <= state->entries_used; i++) {
         struct entry *entry = entry_at(agent, i);
-        if (entry->in_use && (entry->state.awaited || entry->current))
-            return;
+        if (!entry->in_use || !entry->releases)
+            continue;
+        entry->releases = entry->first || !meet(agent, entry, COH_RELEASE, 0, NULL);
+        waits |= entry->releases;
+        settle(agent, entry);
     }
+    if (waits)
+        return;
     tell_client(agent, &waiting_at(agent, state->released)->op);
     waiting_give(agent, (uint32_t)state->released);
     state->released = 0;
 }
 
-/* Acquire and release meet every line of an L1. */
+static void begin_release(struct agent *agent, const struct coherence_op *op)
+{
+    struct agent_state *state = agent->state;
+    REQUIRE(!state->released);
+    state->released = waiting_take(agent);
+    waiting_at(agent, state->released)->op = *op;
+    for (uint64_t i = 1; i <= state->entries_used; i++)
+        entry_at(agent, i)->releases = entry_at(agent, i)->in_use;
+    finish_release(agent);
+}
+
+static void acquire(struct agent *agent)
+{
+    for (uint64_t i = 1; i <= agent->state->entries_used; i++) {
+        struct entry *entry = entry_at(agent, i);
+        if (entry->in_use) {
+            meet(agent, entry, COH_ACQUIRE, 0, NULL);
+            settle(agent, entry);
+        }
+    }
+}
+
+/* Acquire and release meet every line of an L1; other caches are coherent without. */
 static void fence(struct agent *agent, const struct coherence_op *op)
 {
-    if (agent->role == COH_L1)
-        for (uint64_t i = 1; i <= agent->state->entries_used; i++) {
-            struct entry *entry = entry_at(agent, i);
-            if (entry->in_use && op->op == COH_ACQUIRE) {
-                meet(agent, entry, COH_ACQUIRE, 0, NULL);
-                settle(agent, entry);
-            }
-        }
     if (agent->role == COH_L1 && op->op == COH_RELEASE) {
-        REQUIRE(!agent->state->released);
-        agent->state->released = waiting_take(agent);
-        waiting_at(agent, agent->state->released)->op = *op;
-        finish_release(agent);
+        begin_release(agent, op);
         return;
     }
+    if (agent->role == COH_L1)
+        acquire(agent);
     tell_client(agent, op);
 }
 
@@ -489,18 +537,15 @@ void *agent_user(const struct agent *agent)
 
 /* ---- the component ---- */
 
-static struct agent *agent_of(const struct component *self)
-{
-    return *(struct agent *const *)component_spec(self);
-}
-
-/* A message is here. What L1s ask of an L2 are operations there. */
-static void take_packet(struct agent *agent, const struct packet *packet)
+/* A message is here, and has the room of a virtual network (plus 1) until it is done with; 0: it did not come
+ * by the network. What L1s ask of an L2 are operations there. */
+static void take_packet(struct agent *agent, const struct packet *packet, uint32_t network)
 {
     const struct coh_below *below = &spec_of(agent)->protocol->below;
     uint32_t number = waiting_take(agent);
     struct agent_waiting *waiting = waiting_at(agent, number);
     unsigned kind = packet->message.kind;
+    waiting->network = (uint8_t)(spec_of(agent)->room ? network : 0);
     if (agent->role == COH_GPU_L2 && is_below(agent, kind)) {
         waiting->whose = packet->message.from;
         waiting->op = (struct coherence_op){
@@ -534,7 +579,7 @@ static void memory_answers(struct agent *agent, const struct packet *request)
         memcpy(answer.data, memory, spec_of(agent)->line_bytes);
     else
         memcpy(memory, request->data, spec_of(agent)->line_bytes);
-    take_packet(agent, &answer);
+    take_packet(agent, &answer, 0);
 }
 
 static void agent_start(struct component *self, void *state)
@@ -544,7 +589,7 @@ static void agent_start(struct component *self, void *state)
     rng_init(&agent->state->rng, component_seed(self), component_name(self));
     agent_clear(agent);
     if (agent->client && agent->client->start)
-        agent->client->start(agent, client_of(agent));
+        agent->client->start(agent, agent_client(agent));
 }
 
 static void agent_event(struct component *self, void *state, const struct event *event)
@@ -554,14 +599,14 @@ static void agent_event(struct component *self, void *state, const struct event 
     if (event->kind == EVENT_CLIENT) {
         uint64_t what;
         memcpy(&what, event->payload, sizeof what);
-        agent->client->event(agent, client_of(agent), what);
+        agent->client->event(agent, agent_client(agent), what);
         return;
     }
     if (event->kind == EVENT_DONE) {
         struct coherence_op op;
         memcpy(&op, event->payload, sizeof op);
         if (agent->client && agent->client->done)
-            agent->client->done(agent, client_of(agent), &op);
+            agent->client->done(agent, agent_client(agent), &op);
         return;
     }
     struct packet packet;
@@ -579,7 +624,7 @@ static void agent_arrive(struct component *self, void *state, struct port *port)
     (void)state;
     memcpy(&packet, event->payload, event->bytes);
     port_pop(port);
-    take_packet(agent_of(self), &packet);
+    take_packet(agent_of(self), &packet, packet.head.network + 1u);
 }
 
 /* When nothing happens any more: what waits? */
@@ -604,4 +649,5 @@ const struct component_ops agent_ops = {
     .event = agent_event,
     .arrive = agent_arrive,
     .waits = agent_waits,
+    .archive = agent_archive,
 };

@@ -23,8 +23,9 @@ struct packet {
 struct agent_waiting {
     uint32_t next; /* plus 1 */
     uint8_t is_message;
-    uint8_t whose; /* the agent that gets the answer: this one, or an L1 */
-    uint16_t unused;
+    uint8_t whose;   /* the agent that gets the answer: this one, or an L1 */
+    uint8_t network; /* whose room it has, plus 1; 0: none */
+    uint8_t unused;
     struct coherence_op op;
     struct packet packet;
 };
@@ -39,7 +40,8 @@ struct entry {
     uint32_t first, last; /* of what waits until the line changes; plus 1 */
     uint8_t in_use;
     uint8_t wants_way; /* all ways of its set are busy */
-    uint16_t unused;
+    uint8_t releases;  /* the waiting release has not passed it */
+    uint8_t unused;
     uint8_t data[COHERENCE_LINE_MOST];
 };
 
@@ -78,10 +80,27 @@ struct coherence {
     struct topology_agents places;
 };
 
+/* Virtual networks: what L1s ask of the L2, if there are any, then enum coh_class. What an agent waits for
+ * before it is done with a message comes by a later one. */
+enum { AGENT_NETWORKS_MOST = COH_CLASS_COUNT + 1 };
+uint32_t agent_networks(const struct coherence_spec *spec);
+uint32_t agent_network_of(const struct coherence_spec *spec, unsigned kind);
+
+void agent_archive(struct component *self, void *state, struct archive *archive);
 extern const struct component_ops agent_ops;
 enum { AGENT_CLIENT_EVENT = 2 };
 
 /* ---- lines (lines.c) ---- */
+
+static inline struct agent *agent_of(const struct component *self)
+{
+    return *(struct agent *const *)component_spec(self);
+}
+
+static inline void *agent_client(const struct agent *agent)
+{
+    return (char *)agent->state + agent->client_at;
+}
 
 static inline uint32_t *agent_buckets(const struct agent *agent)
 {

@@ -24,7 +24,10 @@ struct coherence_spec {
     uint32_t cache_sets, cache_ways, gpu_l2_sets, gpu_l2_ways, l1_sets, l1_ways;
     uint32_t home_sets, home_ways; /* where the home is a cache */
     uint64_t cache_latency_ps, home_latency_ps, memory_latency_ps;
-    bool jitter; /* for tests: messages are delayed at random, so that they overtake each other */
+    uint32_t room;    /* messages of each virtual network that an agent has room for; 0: for any number */
+    uint32_t mshrs;   /* lines that are not here and that operations of a cache wait for; 0: some hundred */
+    bool jitter;      /* for tests: messages are delayed at random, so that they overtake each other */
+    bool one_network; /* for tests: all classes of messages share a virtual network, which may deadlock */
     struct topology_spec topology;
 };
 
@@ -37,9 +40,11 @@ struct coherence_op {
         value;  /* to store, or to add; when it is done: what was loaded, or was there before an addition */
     uint8_t op; /* enum coh_op */
     bool adds;  /* a store that adds */
+    uint8_t unused[6];
 };
 
 struct agent;
+struct archive;
 
 /* A client of an agent. Its state is `state_bytes` at the end of the component's, plain data. */
 struct coherence_client {
@@ -47,6 +52,8 @@ struct coherence_client {
     void (*start)(struct agent *agent, void *client);
     void (*event)(struct agent *agent, void *client, uint64_t what); /* after agent_later */
     void (*done)(struct agent *agent, void *client, const struct coherence_op *op);
+    /* Or NULL: what it has besides its state, to checkpoints and back. */
+    void (*archive)(struct agent *agent, void *client, struct archive *archive);
 };
 
 struct coherence;

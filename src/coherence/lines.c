@@ -1,5 +1,6 @@
 /* Lines, and what waits for them: pools and a hash table in the component's state, without pointers. */
 #include "coherence/agent.h"
+#include "net/network.h"
 
 #include <string.h>
 
@@ -128,6 +129,8 @@ uint32_t waiting_take(struct agent *agent)
 
 void waiting_give(struct agent *agent, uint32_t number)
 {
+    if (waiting_at(agent, number)->network)
+        network_took(component_port(agent->component, 0), waiting_at(agent, number)->network - 1u);
     waiting_at(agent, number)->next = (uint32_t)agent->state->free_waiting;
     agent->state->free_waiting = number;
 }

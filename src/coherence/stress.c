@@ -1,4 +1,5 @@
 #include "coherence/stress.h"
+#include "base/archive.h"
 #include "base/mem.h"
 #include "base/rng.h"
 
@@ -12,12 +13,15 @@ enum {
     STRESS_ROUND = 20000,      /* unless the spec says so */
     STRESS_LINE = 64,
     STRESS_ADD_WORD = 5,
+    STRESS_ROOM = 8, /* messages of a virtual network, at each agent */
+    STRESS_FLIT = 8,
+    STRESS_TIGHT_FLIT = 256, /* a whole message */
 };
 
 struct record {
     uint64_t word, value, began, ended;
     uint64_t since; /* loads: what was overwritten before this may not be read */
-    uint8_t op;
+    uint64_t op;    /* enum coh_op */
 };
 
 /* What a client notes; its island's own, and read between runs only. */
@@ -177,8 +181,23 @@ static void tester_done(struct agent *agent, void *at, const struct coherence_op
     tester_goes_on(agent, tester);
 }
 
+static void tester_archive(struct agent *agent, void *at, struct archive *archive)
+{
+    const struct tester *tester = at;
+    struct notes *notes = agent_user(agent);
+    ARCHIVE_LIST(archive, notes->records, notes->count, notes->room);
+    ARCHIVE_VALUE(archive, notes->first_open);
+    ARCHIVE_VALUE(archive, notes->added);
+    ARCHIVE_VALUE(archive, notes->fences);
+    uint64_t words = notes->spec.lines * STRESS_LINE / COHERENCE_WORD;
+    for (size_t i = 0; i < notes->count; i++)
+        archive_check(archive, notes->records[i].word < words);
+    for (int i = 0; i < STRESS_OUTSTANDING; i++)
+        archive_check(archive, tester->asked[i] <= notes->count);
+}
+
 static const struct coherence_client tester_client = {sizeof(struct tester), tester_start, tester_event,
-                                                      tester_done};
+                                                      tester_done, tester_archive};
 
 /* ---- what was read ---- */
 
@@ -187,6 +206,7 @@ struct bench {
     uint32_t agents;
     uint64_t *initial; /* by word */
     uint64_t words;
+    bool in_round; /* its operations are under way */
 };
 
 static int by_end(const void *a, const void *b)
@@ -320,21 +340,80 @@ static bool check_round(struct bench *bench, const struct coherence *coherence, 
     return good;
 }
 
+static void begin_round(struct engine *engine, struct coherence *coherence, struct bench *bench)
+{
+    for (uint32_t i = 0; i < bench->agents; i++)
+        if (bench->notes[i].role != COH_GPU_L2)
+            coherence_post(coherence, engine, i, WHAT_ROUND);
+    bench->in_round = true;
+}
+
 static bool run_rounds(struct engine *engine, struct coherence *coherence, struct bench *bench,
                        const struct stress_spec *spec, struct stress_result *result, struct err *err)
 {
-    struct engine_run run = {.until = TIME_NEVER, .threads = spec->threads, .interrupt = spec->interrupt};
-    while (result->accesses < spec->accesses) {
-        for (uint32_t i = 0; i < bench->agents; i++)
-            if (bench->notes[i].role != COH_GPU_L2)
-                coherence_post(coherence, engine, i, WHAT_ROUND);
+    struct engine_run run = {.until = spec->until_ps ? spec->until_ps : TIME_NEVER,
+                             .threads = spec->threads,
+                             .interrupt = spec->interrupt};
+    while (bench->in_round || result->accesses < spec->accesses) {
+        if (!bench->in_round)
+            begin_round(engine, coherence, bench);
         enum engine_outcome outcome = engine_run(engine, &run, err);
+        if (outcome == ENGINE_UNTIL)
+            return true;
         if (outcome == ENGINE_INTERRUPTED)
             return err_set(err, "interrupted");
         if (outcome != ENGINE_FINISHED || !check_round(bench, coherence, result, err))
             return false;
+        bench->in_round = false;
     }
     return true;
+}
+
+/* ---- checkpoints ---- */
+
+static const struct archive_kind checkpoint = {
+    .magic = "HEDDLEST", .name = "checkpoint of Heddle's random tester", .version = {1}};
+
+static void archive_all(struct archive *archive, struct engine *engine, struct bench *bench,
+                        struct stress_result *result)
+{
+    archive_expect(archive, bench->words);
+    ARCHIVE_VALUE(archive, *result);
+    archive_bytes(archive, bench->initial, bench->words * sizeof *bench->initial);
+    bench->in_round = archive_number(archive, bench->in_round, 1);
+    engine_archive(engine, archive);
+}
+
+static bool load_checkpoint(const char *path, struct engine *engine, struct bench *bench,
+                            struct stress_result *result, struct err *err)
+{
+    struct archive archive;
+    if (!archive_open(&archive, path, &checkpoint, NULL, err))
+        return false;
+    archive_all(&archive, engine, bench, result);
+    bool good =
+        archive_at_end(&archive) || err_set(err, "%s is damaged, or of another system or tester", path);
+    archive_close(&archive);
+    return good;
+}
+
+static bool save_checkpoint(const char *path, struct engine *engine, struct bench *bench,
+                            struct stress_result *result, struct err *err)
+{
+    struct archive archive;
+    if (!archive_create(&archive, path, &checkpoint, "", err))
+        return false;
+    archive_all(&archive, engine, bench, result);
+    return archive_commit(&archive, err);
+}
+
+static bool run_all(struct engine *engine, struct coherence *coherence, struct bench *bench,
+                    const struct stress_spec *spec, struct stress_result *result, struct err *err)
+{
+    return engine_ready(engine, err) &&
+           (!spec->load || load_checkpoint(spec->load, engine, bench, result, err)) &&
+           run_rounds(engine, coherence, bench, spec, result, err) &&
+           (!spec->save || save_checkpoint(spec->save, engine, bench, result, err));
 }
 
 bool stress_run(const struct stress_spec *spec, struct stress_result *result, struct err *err)
@@ -356,11 +435,16 @@ bool stress_run(const struct stress_spec *spec, struct stress_result *result, st
                                     .cache_latency_ps = 1000,
                                     .home_latency_ps = 3000,
                                     .memory_latency_ps = 20000,
+                                    .room = spec->tight ? 1 : STRESS_ROOM,
+                                    .mshrs = spec->tight ? 2 : 0,
                                     .jitter = true,
+                                    .one_network = spec->one_network,
                                     .topology = {.shape = spec->topology,
                                                  .latency_ps = 4000,
                                                  .bytes_per_s = UINT64_C(32000000000),
-                                                 .flit_bytes = 8}};
+                                                 .flit_bytes = spec->tight ? STRESS_TIGHT_FLIT : STRESS_FLIT,
+                                                 .credits = spec->tight,
+                                                 .graph = spec->graph}};
     struct bench bench = {.agents = coherence_agents(&system),
                           .words = (uint64_t)spec->lines * STRESS_LINE / COHERENCE_WORD};
     *result = (struct stress_result){0};
@@ -376,8 +460,7 @@ bool stress_run(const struct stress_spec *spec, struct stress_result *result, st
         users[i] = &bench.notes[i];
     }
     struct coherence *coherence = coherence_new(engine, &system, clients, users, err);
-    bool good =
-        coherence && engine_ready(engine, err) && run_rounds(engine, coherence, &bench, spec, result, err);
+    bool good = coherence && run_all(engine, coherence, &bench, spec, result, err);
     if (coherence) {
         result->counters = coherence_count(coherence, COH_CACHE);
         result->time_ps = engine_time(engine);

@@ -15,12 +15,20 @@
 struct stress_spec {
     const struct protocol *protocol;
     enum topology topology;
+    const struct net_graph *graph; /* of topology_read, for just these agents; NULL: the topology's */
     uint32_t cpus, l1s, homes;
     uint32_t lines;    /* that are fought for */
     uint64_t accesses; /* at least so many in all */
     uint64_t round;    /* operations of an agent between two checks; 0: 20000 */
+    /* Hardly any room: for one message on each link of a shape and at each agent, of each virtual network,
+     * and for two misses of a cache. */
+    bool tight;
+    bool one_network; /* no virtual networks: then that may deadlock */
     uint64_t seed;
     unsigned threads;
+    /* Checkpoints: begin with the one in `load`; end at a time (0: when all is done); save there. Or NULL. */
+    const char *load, *save;
+    uint64_t until_ps;
     const _Atomic int *interrupt; /* or NULL */
 };
 

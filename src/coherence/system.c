@@ -5,6 +5,9 @@
 #include <stdio.h>
 #include <string.h>
 
+/* What waits at an agent: operations of its client, and messages. */
+enum { AGENT_OPERATIONS_MOST = 512, AGENT_WAITINGS_MOST = 4096 };
+
 uint32_t coherence_agents(const struct coherence_spec *spec)
 {
     return spec->cpus + (spec->l1s > 0) + spec->homes + spec->l1s;
@@ -57,14 +60,33 @@ static void agent_shape(struct agent *agent, const struct coherence_spec *spec)
     if (agent->role == COH_HOME) /* a directory knows every line that some cache has */
         lines += (uint32_t)(spec->memory_bytes / spec->line_bytes / spec->homes) + 1;
     agent->entry_count = lines + 256;
-    agent->waiting_count = 4096;
+    agent->waiting_count =
+        spec->room ? AGENT_OPERATIONS_MOST + AGENT_NETWORKS_MOST * spec->room : AGENT_WAITINGS_MOST;
     agent->buckets = 64;
     while (agent->buckets < agent->entry_count)
         agent->buckets *= 2;
     agent->latency_ps = agent->role == COH_HOME ? spec->home_latency_ps : spec->cache_latency_ps;
     agent->memory_latency_ps = spec->memory_latency_ps;
     agent->stores_allocate =
-        agent->role == COH_CACHE || (agent->role == COH_GPU_L2 && !spec->protocol->tables[COH_GPU_L2]);
+        agent->role == COH_CACHE || (agent->role == COH_GPU_L2 && !spec->protocol->gpu_l2_writes_through);
+}
+
+static struct network *make_network(const struct coherence *coherence, struct engine *engine, struct err *err)
+{
+    const struct coherence_spec *spec = &coherence->spec;
+    struct net_graph graph;
+    uint32_t later[AGENT_NETWORKS_MOST];
+    for (uint32_t i = 0; i < AGENT_NETWORKS_MOST; i++)
+        later[i] = ((1u << AGENT_NETWORKS_MOST) - 1) & ~((2u << i) - 1);
+    topology_make(&spec->topology, &coherence->places, &graph);
+    struct network *network = network_new(engine, &graph,
+                                          &(struct network_spec){.payload_bytes = sizeof(struct packet),
+                                                                 .networks = agent_networks(spec),
+                                                                 .room = spec->room,
+                                                                 .waits_for = later},
+                                          err);
+    net_graph_fini(&graph);
+    return network;
 }
 
 static bool agent_make(struct coherence *coherence, struct engine *engine, uint32_t id, struct err *err)
@@ -95,13 +117,11 @@ struct coherence *coherence_new(struct engine *engine, const struct coherence_sp
         return NULL;
     struct coherence *coherence = mem_alloc(1, sizeof *coherence);
     uint32_t count = coherence_agents(spec), caches = spec->cpus + (spec->l1s > 0);
-    struct net_graph graph;
     coherence->spec = *spec;
     coherence->places = (struct topology_agents){
         .count = count, .cpus = spec->cpus, .homes = spec->homes, .first_home = caches};
     coherence->agents = mem_alloc(count, sizeof *coherence->agents);
-    topology_make(&spec->topology, &coherence->places, &graph);
-    coherence->network = network_new(engine, &graph, sizeof(struct packet), err);
+    coherence->network = make_network(coherence, engine, err);
     bool good = coherence->network != NULL;
     for (uint32_t i = 0; good && i < count; i++) {
         coherence->agents[i] = (struct agent){.coherence = coherence,
@@ -112,7 +132,6 @@ struct coherence *coherence_new(struct engine *engine, const struct coherence_sp
         good = agent_make(coherence, engine, i, err);
     }
     good = good && network_ready(coherence->network, err);
-    net_graph_fini(&graph);
     if (good)
         return coherence;
     coherence_free(coherence);

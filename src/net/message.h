@@ -8,7 +8,7 @@ struct net_head {
     uint16_t to, from; /* endpoints: numbers of nodes. `from` is filled in on the way */
     uint16_t tag;      /* the endpoints' own */
     uint8_t layer;     /* filled in on the way */
-    uint8_t unused;    /* zero */
+    uint8_t network;   /* the virtual network that it travels on; 0 where there is one */
 };
 
 /* Kinds of messages that endpoints may use are below this. */

@@ -3,12 +3,13 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "base/text.h"
+#include "net/circles.h"
 
 struct network {
     struct engine *engine;
     struct net_graph graph;
     struct net_routes routes;
-    uint32_t payload_bytes;
+    struct network_spec spec;
     struct router **routers; /* by node */
 };
 
@@ -56,7 +57,7 @@ static uint64_t latency_of(const struct network *network, const struct net_link 
 /* Of the longest message. */
 static uint32_t flits_most(const struct network *network, const struct net_link *link)
 {
-    return net_wire_bytes(link, network->payload_bytes) / (link->flit_bytes ? link->flit_bytes : 1);
+    return net_wire_bytes(link, network->spec.payload_bytes) / (link->flit_bytes ? link->flit_bytes : 1);
 }
 
 static bool check_credits(const struct network *network, struct err *err)
@@ -71,15 +72,32 @@ static bool check_credits(const struct network *network, struct err *err)
     return true;
 }
 
-struct network *network_new(struct engine *engine, const struct net_graph *graph, uint32_t payload_bytes,
-                            struct err *err)
+static bool check_circles(const struct network *network, struct err *err)
+{
+    struct net_circle circle = {0};
+    struct text text = {0};
+    if (!net_find_circle(&network->graph, &network->routes, network->spec.networks, network->spec.waits_for,
+                         &circle))
+        return true;
+    net_print_circle(&network->graph, &circle, &text);
+    err_set(err, "fabric: messages could wait for each other for ever: %s", text.at);
+    text_fini(&text);
+    net_circle_fini(&circle);
+    return false;
+}
+
+struct network *network_new(struct engine *engine, const struct net_graph *graph,
+                            const struct network_spec *spec, struct err *err)
 {
     struct network *network = mem_alloc(1, sizeof *network);
     network->engine = engine;
-    network->payload_bytes = payload_bytes;
+    network->spec = *spec;
+    network->spec.networks = spec->networks ? spec->networks : 1;
+    REQUIRE(network->spec.networks <= NETWORK_VIRTUAL_MOST);
     copy_graph(&network->graph, graph);
     network->routers = mem_alloc(graph->node_count, sizeof *network->routers);
-    if (net_check(graph, err) && net_routes_find(&network->routes, graph, err) && check_credits(network, err))
+    if (net_check(graph, err) && net_routes_find(&network->routes, graph, err) &&
+        check_credits(network, err) && check_circles(network, err))
         return network;
     network_free(network);
     return NULL;
@@ -105,19 +123,21 @@ static void add_links(struct router *router, const struct network *network)
                                  .flit_bytes = link->flit_bytes ? link->flit_bytes : 1};
     }
     if (graph->nodes[router->node].is_endpoint)
-        router->links[router->link_count++] = (struct router_link){.is_local = true, .flit_bytes = 1};
+        router->links[router->link_count++] =
+            (struct router_link){.is_local = true, .credits = network->spec.room, .flit_bytes = 1};
 }
 
 static struct router *router_new(struct network *network, uint32_t node, struct island *island)
 {
     struct router *router = mem_alloc(1, sizeof *router);
-    *router =
-        (struct router){.self = router,
-                        .network = network,
-                        .node = node,
-                        .layers = network->routes.layers,
-                        .is_bus = network->graph.nodes[node].is_bus,
-                        .waiting_bytes = (sizeof(struct net_waiting) + network->payload_bytes + 7) / 8 * 8};
+    *router = (struct router){.self = router,
+                              .network = network,
+                              .node = node,
+                              .layers = network->routes.layers,
+                              .channels = network->routes.layers * network->spec.networks,
+                              .is_bus = network->graph.nodes[node].is_bus,
+                              .waiting_bytes =
+                                  (sizeof(struct net_waiting) + network->spec.payload_bytes + 7) / 8 * 8};
     add_links(router, network);
     struct text name = {0}, ports = {0};
     text_add(&name, "fabric.%s", network->graph.nodes[node].name);

@@ -10,7 +10,7 @@
 enum { NET_CREDIT = NET_KINDS }; /* the kind of messages that give credits back */
 
 struct credit {
-    uint32_t layer, flits;
+    uint32_t channel, flits; /* from an endpoint: its virtual network, and messages */
 };
 
 static struct router *router_of(const struct component *self)
@@ -19,16 +19,16 @@ static struct router *router_of(const struct component *self)
 }
 
 static struct router_queue *queue_at(const struct router *router, struct router_state *state, uint32_t link,
-                                     uint32_t layer)
+                                     uint32_t channel)
 {
     struct router_queue *queues = (struct router_queue *)(void *)&state->outs[router->link_count];
-    return &queues[link * router->layers + layer];
+    return &queues[link * router->channels + channel];
 }
 
 size_t router_state_bytes(const struct router *router)
 {
     return sizeof(struct router_state) + router->link_count * sizeof(struct router_out) +
-           (size_t)router->link_count * router->layers * sizeof(struct router_queue);
+           (size_t)router->link_count * router->channels * sizeof(struct router_queue);
 }
 
 const struct router_out *router_out(const struct router *router, uint32_t place)
@@ -40,8 +40,8 @@ void router_start(struct router *router)
 {
     struct router_state *state = component_state(router->component);
     for (uint32_t link = 0; link < router->link_count; link++)
-        for (uint32_t layer = 0; layer < router->layers; layer++)
-            queue_at(router, state, link, layer)->credits = router->links[link].credits;
+        for (uint32_t channel = 0; channel < router->channels; channel++)
+            queue_at(router, state, link, channel)->credits = router->links[link].credits;
 }
 
 /* ---- what waits ---- */
@@ -104,39 +104,57 @@ static uint32_t flits_of(const struct router *router, uint32_t link, uint32_t by
 }
 
 /* The room that a message had here is free again. Credits go back several at a time. */
-static void give_credit(struct component *self, struct router_state *state, uint32_t link, uint32_t layer,
+static void give_credit(struct component *self, struct router_state *state, uint32_t link, uint32_t channel,
                         uint32_t bytes)
 {
     const struct router *router = router_of(self);
-    struct router_queue *queue = queue_at(router, state, link, layer);
+    struct router_queue *queue = queue_at(router, state, link, channel);
     if (router->links[link].is_local)
         return;
     queue->owed += flits_of(router, link, bytes);
     if (queue->owed <= router->links[link].owes)
         return;
     struct port *port = component_port(self, link);
-    struct credit credit = {.layer = layer, .flits = queue->owed};
+    struct credit credit = {.channel = channel, .flits = queue->owed};
     queue->owed = 0;
     REQUIRE(port_send_sized(port, 1 - port_plug(port), 0, NET_CREDIT, &credit, sizeof credit, 0));
+}
+
+/* The room that a message of a channel finds at the other end of a link; NULL: as much as it wants. An
+ * endpoint has room for messages of a virtual network, whatever their layer. */
+static uint32_t *room_at(const struct router *router, struct router_state *state, uint32_t out,
+                         uint32_t channel)
+{
+    if (!router->links[out].is_local)
+        return &queue_at(router, state, out, channel)->credits;
+    return router->links[out].credits
+               ? &queue_at(router, state, out, channel / router->layers * router->layers)->credits
+               : NULL;
+}
+
+static uint32_t room_for(const struct router *router, uint32_t out, const struct net_waiting *waiting)
+{
+    return router->links[out].is_local ? 1 : flits_of(router, out, waiting->wire_bytes);
 }
 
 /* Whether the first of a queue is for this link, and there is room for it. */
 static bool can_leave(const struct router *router, struct router_state *state, uint32_t queue, uint32_t out)
 {
-    uint32_t layer = queue % router->layers;
-    const struct router_queue *from = queue_at(router, state, queue / router->layers, layer);
+    uint32_t channel = queue % router->channels;
+    const struct router_queue *from = queue_at(router, state, queue / router->channels, channel);
     if (!from->first)
         return false;
     const struct net_waiting *waiting = waiting_at(router, from->first);
-    return waiting->out == out &&
-           (router->links[out].is_local ||
-            queue_at(router, state, out, layer)->credits >= flits_of(router, out, waiting->wire_bytes));
+    if (waiting->out != out)
+        return false;
+    const uint32_t *room = room_at(router, state, out, channel);
+    return !room || *room >= room_for(router, out, waiting);
 }
 
 /* The next queue whose first message can leave by a link, behind the one that was served last. */
 static int next_queue(const struct router *router, struct router_state *state, uint32_t out)
 {
-    uint32_t queues = router->link_count * router->layers;
+    uint32_t queues = router->link_count * router->channels;
     for (uint32_t i = 1; i <= queues; i++) {
         uint32_t queue = (uint32_t)(state->outs[out].turn + i) % queues;
         if (can_leave(router, state, queue, out))
@@ -174,19 +192,20 @@ static uint64_t occupy(const struct router *router, struct router_state *state,
 static int send_first(struct component *self, struct router_state *state, uint32_t queue, uint32_t out)
 {
     struct router *router = router_of(self);
-    uint32_t link = queue / router->layers, layer = queue % router->layers;
-    struct router_queue *from = queue_at(router, state, link, layer);
+    uint32_t link = queue / router->channels, channel = queue % router->channels;
+    struct router_queue *from = queue_at(router, state, link, channel);
     const struct net_waiting *waiting = waiting_at(router, from->first);
     struct port *port = component_port(self, out);
     uint64_t now = component_now(self), there = waiting->there_fs / 1000;
     uint64_t delay = there > now ? there - now : 0; /* an endpoint takes it when all of it is there */
-    if (!router->links[out].is_local) {
-        queue_at(router, state, out, layer)->credits -= flits_of(router, out, waiting->wire_bytes);
+    uint32_t *room = room_at(router, state, out, channel);
+    if (room)
+        *room -= room_for(router, out, waiting);
+    if (!router->links[out].is_local)
         delay = occupy(router, state, waiting, now * 1000);
-    }
     REQUIRE(port_send_sized(port, 1 - port_plug(port), delay, waiting->kind, waiting->payload, waiting->bytes,
                             waiting->wire_bytes));
-    give_credit(self, state, link, layer, waiting->wire_bytes);
+    give_credit(self, state, link, channel, waiting->wire_bytes);
     state->outs[out].turn = queue;
     remove_first(router, state, from);
     return from->first ? waiting_at(router, from->first)->out : NET_NONE;
@@ -254,7 +273,7 @@ static void take_message(struct component *self, struct router_state *state, uin
     struct net_waiting *waiting = waiting_at(router, number);
     memcpy(&head, event->payload, sizeof head);
     if (router->links[link].is_local) {
-        REQUIRE(head.to < routes->nodes);
+        REQUIRE(head.to < routes->nodes && head.network < router->channels / router->layers);
         head.from = (uint16_t)router->node;
         head.layer = routes->layer[(size_t)router->node * routes->nodes + head.to];
     }
@@ -266,7 +285,7 @@ static void take_message(struct component *self, struct router_state *state, uin
                                            : router->out_of_link[net_out(routes, router->node, head.to)];
     memcpy(waiting->payload, event->payload, event->bytes);
     memcpy(waiting->payload, &head, sizeof head);
-    struct router_queue *queue = queue_at(router, state, link, head.layer);
+    struct router_queue *queue = queue_at(router, state, link, head.network * router->layers + head.layer);
     append(router, queue, number);
     if (queue->first == number)
         serve_link(self, state, waiting->out);
@@ -286,8 +305,15 @@ static void router_arrive(struct component *self, void *at, struct port *port)
     struct credit credit;
     memcpy(&credit, event->payload, sizeof credit);
     port_pop(port);
-    queue_at(router, state, link, credit.layer)->credits += credit.flits;
+    uint32_t channel = router->links[link].is_local ? credit.channel * router->layers : credit.channel;
+    queue_at(router, state, link, channel)->credits += credit.flits;
     serve_link(self, state, link);
+}
+
+void network_took(struct port *port, uint32_t virtual_network)
+{
+    struct credit credit = {.channel = virtual_network, .flits = 1};
+    REQUIRE(port_send_sized(port, 1 - port_plug(port), 0, NET_CREDIT, &credit, sizeof credit, 0));
 }
 
 static bool router_waits(const struct component *self, const void *at, struct text *text)
@@ -315,8 +341,9 @@ static void router_archive(struct component *self, void *at, struct archive *arc
         good = waiting->next <= router->store_count && waiting->out < router->link_count &&
                waiting->bytes <= router->waiting_bytes - sizeof *waiting;
     }
-    for (uint32_t i = 0; i < router->link_count * router->layers && good; i++) {
-        const struct router_queue *queue = queue_at(router, state, i / router->layers, i % router->layers);
+    for (uint32_t i = 0; i < router->link_count * router->channels && good; i++) {
+        const struct router_queue *queue =
+            queue_at(router, state, i / router->channels, i % router->channels);
         good = queue->first <= router->store_count && queue->last <= router->store_count;
     }
     archive_check(archive, good);

@@ -4,12 +4,12 @@
 
 #include "net/network.h"
 
-/* What a router has at each link; constant. The endpoint's own link, if there is one, is `local`: nothing
- * limits it. */
+/* What a router has at each link; constant. The endpoint's own link, if there is one, is `local`: only the
+ * endpoint's room limits it. */
 struct router_link {
     uint32_t link;    /* of the graph */
     uint64_t byte_fs; /* time of a byte */
-    uint32_t credits; /* flits of room at the other end, of each layer; */
+    uint32_t credits; /* flits of room at the other end, of each channel; local: messages, or 0: any number */
     uint32_t owes;    /* here, so many may be free before that end is told: a message still fits the rest */
     uint32_t flit_bytes;
     bool is_local;
@@ -29,7 +29,8 @@ struct router {
     struct router *self; /* what the component's spec points to: what waits is reached through it */
     const struct network *network;
     struct component *component;
-    uint32_t node, layers, link_count;
+    uint32_t node, link_count;
+    uint32_t layers, channels; /* of a link: so many layers in each virtual network */
     bool is_bus;
     struct router_link *links;
     uint8_t *out_of_link; /* by link of the graph: its place among the router's */
@@ -37,7 +38,8 @@ struct router {
     size_t waiting_bytes, store_count;
 };
 
-/* The component's state. A queue is an input's messages of a layer, in order. */
+/* The component's state. A queue is an input's messages of a channel, in order. A channel is a layer in a
+ * virtual network. */
 struct router_out {
     uint64_t free_fs; /* when the link is free again; a bus has one, of its first link */
     uint64_t turn;    /* the queue that was served last */
@@ -45,13 +47,13 @@ struct router_out {
 };
 struct router_queue {
     uint32_t first, last; /* plus 1; 0: none */
-    uint32_t credits;     /* room at the other end of the link, in this layer */
+    uint32_t credits;     /* room at the other end of the link, in this channel */
     uint32_t owed;        /* flits of messages that came by this link and left: credits to be given back */
 };
 struct router_state {
     uint64_t free_waiting; /* plus 1 */
     uint64_t waiting_now;
-    struct router_out outs[]; /* by link; behind them, a struct router_queue for each link and layer */
+    struct router_out outs[]; /* by link; behind them, a struct router_queue for each link and channel */
 };
 
 extern const struct component_ops router_ops;

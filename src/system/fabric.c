@@ -2,7 +2,7 @@
 #include "system/fabric.h"
 #include "base/text.h"
 #include "net/routes.h"
-#include "system/fabric_sections.h"
+#include "net/sections.h"
 
 #include <string.h>
 
@@ -103,6 +103,14 @@ static bool is_graph(const struct system *system)
     return system->fabric.topology >= sizeof shapes / sizeof *shapes;
 }
 
+/* The host is in the network if some link leads to it. Else each GPU has a link of its own to it ([noc]). */
+static bool make_described(const struct config *config, struct net_graph *graph, struct err *err)
+{
+    if (net_sections_name(config, FABRIC_HOST))
+        net_add_node(graph, &(struct net_node){.name = FABRIC_HOST, .is_endpoint = true});
+    return net_from_sections(config, "gpu0 or another GPU, host, or a switch", graph, err);
+}
+
 bool fabric_graph(const struct system *system, struct net_graph *graph, struct err *err)
 {
     const struct fabric_spec *spec = &system->fabric;
@@ -113,7 +121,7 @@ bool fabric_graph(const struct system *system, struct net_graph *graph, struct e
         snprintf(name, sizeof name, "gpu%u", i);
         net_add_node(graph, &(struct net_node){.name = name, .is_endpoint = true, .forwards = spec->forward});
     }
-    if (is_graph(system) ? fabric_from_sections(&system->config, gpus, graph, err)
+    if (is_graph(system) ? make_described(&system->config, graph, err)
                          : shapes[spec->topology](spec, gpus, graph, err))
         return true;
     net_graph_fini(graph);
@@ -130,7 +138,7 @@ bool fabric_described_link(const struct net_graph *graph, size_t number, struct 
                                  .bytes_per_s = one->bytes_per_s,
                                  .is_half_duplex = graph->nodes[one->ends[1]].is_bus};
     if (link->is_half_duplex) {
-        const struct net_link *second = one + 1; /* as fabric_sections.c adds them */
+        const struct net_link *second = one + 1; /* as net/sections.c adds them */
         link->ends[1] = second->ends[1];
         link->latency_ps += second->latency_ps;
     }
@@ -142,7 +150,7 @@ bool fabric_described_link(const struct net_graph *graph, size_t number, struct 
 /* Sets the error to the file that the graph is from. */
 static void name_file(const struct system *system, struct err *err)
 {
-    const char *path = config_next(&system->config, &fabric_link_params, NULL);
+    const char *path = config_next(&system->config, &net_link_params, NULL);
     const char *where =
         path ? config_where(&system->config, path) : config_where_key(&system->config, "fabric", "topology");
     const char *line = strrchr(where, ':');

@@ -19,31 +19,10 @@
     P(S, flag, forward, "yes", "", "GPUs pass on messages for others, if that is the shortest way")          \
     P(S, count, columns, "0", "0..64", "of a mesh or torus; 0: as near to a square as can be")
 
-#define FABRIC_SWITCH_PARAMS(P, S)                                                                           \
-    P(S, time, latency, "100ns", "0..1ms", "from one of its links to another")                               \
-    P(S, count, ports, "0", "0..256", "links that it can have; 0: any number")
-
-#define FABRIC_LINK_PARAMS(P, S)                                                                             \
-    P(S, text, ends, "", "",                                                                                 \
-      "the two that it connects: gpu0, host, or a switch's name. gpu*: a link of each GPU")                  \
-    P(S, time, latency, "100ns", "0..1ms", "from end to end")                                                \
-    P(S, rate, bandwidth, "25GB/s", "1MB/s..", "each way; of a half-duplex link, both ways together")        \
-    P(S, count, count, "1", "1..64", "such links side by side, which are used as one")                       \
-    P(S, choice, duplex, "full", "full|half", "whether both ways can be used at a time")                     \
-    P(S, count, overhead_bytes, "16", "0..1024", "of a message, beside its payload")                         \
-    P(S, size, flit, "1B", "1B..1KiB", "messages are a whole number of these")                               \
-    P(S, count, credits, "0", "0..1000000", "flits that its end has room for; 0: as many as keep it busy")
-
 struct fabric_spec {
     FABRIC_PARAMS(PARAM_FIELD, fabric_spec)
 };
-struct fabric_switch_spec {
-    FABRIC_SWITCH_PARAMS(PARAM_FIELD, fabric_switch_spec)
-};
-struct fabric_link_spec {
-    FABRIC_LINK_PARAMS(PARAM_FIELD, fabric_link_spec)
-};
 
-extern const struct param_group fabric_params, fabric_switch_params, fabric_link_params;
+extern const struct param_group fabric_params;
 
 #endif

@@ -3,6 +3,7 @@
 #include "base/install.h"
 #include "base/mem.h"
 #include "base/unit.h"
+#include "net/sections.h"
 #include "paging/policy.h"
 #include "system/fabric.h"
 #include "system/mix.h"
@@ -14,10 +15,10 @@
 PARAM_GROUP(system_params, "system", "what the system is made of", system_spec, SYSTEM_PARAMS);
 
 static const struct param_group *const groups[] = {
-    &gpu_params,           &sm_params,          &l2_params,     &l3_params,
-    &dram_params,          &noc_params,         &tlb_params,    &paging_params,
-    &uvm_params,           &dispatch_params,    &fabric_params, &mix_params,
-    &fabric_switch_params, &fabric_link_params, &system_params, NULL};
+    &gpu_params,        &sm_params,       &l2_params,     &l3_params,
+    &dram_params,       &noc_params,      &tlb_params,    &paging_params,
+    &uvm_params,        &dispatch_params, &fabric_params, &mix_params,
+    &net_switch_params, &net_link_params, &system_params, NULL};
 
 static const struct config_moved moved[] = {{"gpu", "l2", "l2.bytes"}, {NULL, NULL, NULL}};
 

@@ -50,3 +50,42 @@ expect_line err "moesi"
 run protocol stress mi --topology star
 expect_status 2
 expect_line err '^heddle: --topology: expected crossbar'
+
+# Virtual networks: hardly any room deadlocks without them.
+run protocol stress moesi --topology ring --tight --accesses 1
+expect_status 0
+expect_line out '^moesi +ring +[0-9]+ accesses .*: right$'
+run protocol stress moesi --topology ring --tight --one-network --accesses 1
+expect_status 1
+expect_line out ': the simulation is stuck at [0-9]+ ps'
+
+# Any graph as topology.
+two=$HEDDLE_HOME/systems/topologies/two-sockets.ini
+run protocol stress moesi_hsc --topology "$two" --accesses 1
+expect_status 0
+expect_line out 'two-sockets.ini +[0-9]+ accesses .*: right$'
+run protocol stress mi --topology "$two" --accesses 1 # without the GPU
+expect_status 0
+refused() { # MESSAGE WORDS...
+    run protocol "${@:2}"
+    expect_status 2
+    expect_line err "^heddle: .*$1"
+    [[ $(wc -l <err) == 1 ]] || fail "protocol ${*:2}: more than one line"
+}
+sed 's/^ends = home1 .*/ends = home1 nowhere/' "$two" >unknown.ini
+refused "unknown.ini:[0-9]+: \[fabric.link.memory1\] ends: there is no 'nowhere'; expected cpu0" \
+    stress mi --topology ./unknown.ini
+sed '/^.fabric.link.memory1/,/^bandwidth/d' "$two" >alone.ini
+refused "alone.ini: no link leads to 'home1'$" stress mi --topology ./alone.ini
+sed '/^.fabric.link.between/,/^credits/d' "$two" >pieces.ini
+refused 'pieces.ini: fabric: there is no way from cpu0 to cpu2; ' stress mi --topology ./pieces.ini
+refused 'nothing.ini: No such file' stress mi --topology ./nothing.ini
+refused '--caches and --l1s do not go with a topology from a file' stress mi --topology "$two" --caches 2
+
+# Options that a run would not look at.
+refused "--deep is no option of 'heddle protocol show'$" show mi --deep
+refused "--svg is no option of 'heddle protocol check'$" check mi --svg x.svg
+refused "--topology is no option of 'heddle protocol check'$" check mi --topology ring
+refused "--caches is no option of 'heddle protocol check --litmus'$" check mi --litmus --caches 2
+refused "--lines is no option of 'heddle protocol stress'$" stress mi --lines 2
+refused "--seed is no option of 'heddle protocol'$" --seed 3

@@ -2,6 +2,8 @@
 #include "check.h"
 #include "base/mem.h"
 #include "base/rng.h"
+#include "base/text.h"
+#include "net/circles.h"
 #include "net/network.h"
 
 #include <stdio.h>
@@ -173,7 +175,73 @@ static void routes_of_any_graph_have_no_circles(void **state)
             assert_false(has_circle(depends, channels));
             mem_free(depends);
         }
+        struct net_circle circle;
+        assert_false(net_find_circle(&graph, &routes, 1, NULL, &circle));
         net_routes_fini(&routes);
+        net_graph_fini(&graph);
+    }
+}
+
+/* A ring whose ways are all in one layer. */
+static void a_circle_of_ways_is_found(void **state)
+{
+    (void)state;
+    struct net_graph graph = {0};
+    struct net_routes routes;
+    struct net_circle circle;
+    struct text text = {0};
+    struct err err;
+    add_endpoints(&graph, 5, true);
+    for (uint32_t i = 0; i < 5; i++)
+        join(&graph, i, (i + 1) % 5, &(struct net_link){.latency_ps = 1});
+    assert_true(net_routes_find(&routes, &graph, &err));
+    assert_true(routes.layers > 1);
+    assert_false(net_find_circle(&graph, &routes, 3, NULL, &circle));
+    memset(routes.layer, 0, (size_t)routes.nodes * routes.nodes);
+    routes.layers = 1;
+    assert_true(net_find_circle(&graph, &routes, 3, NULL, &circle));
+    assert_int_equal(circle.count, 5);
+    for (size_t i = 0; i < circle.count; i++) { /* each begins where the one before it ends */
+        const struct net_channel *one = &circle.channels[i], *next = &circle.channels[(i + 1) % 5];
+        assert_int_equal(graph.links[one->link].ends[!one->back], graph.links[next->link].ends[next->back]);
+        assert_int_equal(one->network, next->network);
+    }
+    net_print_circle(&graph, &circle, &text);
+    assert_non_null(strstr(text.at, "node0 to node1 (layer 0, network 0), node1 to node2"));
+    text_fini(&text);
+    net_circle_fini(&circle);
+    net_routes_fini(&routes);
+    net_graph_fini(&graph);
+}
+
+/* Endpoints that wait before they take a message: for the same virtual network, for a later one, for each
+ * other. */
+static void a_circle_through_endpoints_is_found(void **state)
+{
+    (void)state;
+    static const struct {
+        uint32_t waits_for[3];
+        bool has_circle;
+    } cases[] = {{{0, 0, 0}, false}, {{6, 4, 0}, false}, {{6, 2, 0}, true},
+                 {{2, 1, 0}, true},  {{2, 4, 1}, true},  {{0, 1, 3}, false}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct net_graph graph = {0};
+        struct net_link like = {.latency_ps = 1};
+        struct engine *engine = engine_new(&(struct engine_spec){.payload_bytes = PAYLOAD});
+        struct err err = {""};
+        add_endpoints(&graph, 3, false);
+        uint32_t hub = net_add_node(&graph, &(struct net_node){.name = "hub", .forwards = true});
+        for (uint32_t k = 0; k < 3; k++)
+            join(&graph, k, hub, &like);
+        struct network *network = network_new(
+            engine, &graph,
+            &(struct network_spec){.payload_bytes = PAYLOAD, .networks = 3, .waits_for = cases[i].waits_for},
+            &err);
+        assert_int_equal(network == NULL, cases[i].has_circle);
+        if (!network)
+            assert_non_null(strstr(err.text, "fabric: messages could wait for each other for ever: node"));
+        engine_free(engine);
+        network_free(network);
         net_graph_fini(&graph);
     }
 }
@@ -202,7 +270,8 @@ static struct result run_storm(const struct net_graph *graph, const struct storm
 {
     struct err err;
     struct engine *engine = engine_new(&(struct engine_spec){.payload_bytes = PAYLOAD});
-    struct network *network = network_new(engine, graph, MESSAGE_MOST, &err);
+    struct network *network =
+        network_new(engine, graph, &(struct network_spec){.payload_bytes = MESSAGE_MOST}, &err);
     assert_non_null(network);
     struct component *endpoints[NODES_MOST];
     for (uint32_t i = 0; i < storm->endpoints; i++) {
@@ -307,13 +376,79 @@ static void credits_bound_what_is_under_way(void **state)
     net_graph_fini(&graph);
 }
 
+/* ---- virtual networks ---- */
+
+/* node0 sends; node1 has room for some messages of each virtual network, and is never done with those of
+ * network 0. */
+static void sender_event(struct component *self, void *at, const struct event *event)
+{
+    struct port *port = component_port(self, 0);
+    (void)at, (void)event;
+    for (uint32_t i = 0; i < 20; i++) {
+        struct letter letter = {.head = {.to = 1, .network = (uint8_t)(i >= 10)}};
+        assert_true(port_send_sized(port, 1 - port_plug(port), 0, 1, &letter, sizeof letter, 100));
+    }
+}
+
+static void taker_arrive(struct component *self, void *at, struct port *port)
+{
+    uint64_t *received = at;
+    struct letter letter;
+    (void)self;
+    memcpy(&letter, port_head(port)->payload, sizeof letter);
+    received[letter.head.network]++;
+    port_pop(port);
+    if (letter.head.network)
+        network_took(port, letter.head.network);
+}
+
+static const struct component_ops sender_ops = {
+    .type = "sender", .start = endpoint_start, .event = sender_event, .arrive = taker_arrive};
+static const struct component_ops taker_ops = {.type = "taker", .arrive = taker_arrive};
+
+static void a_full_virtual_network_stops_no_other(void **state)
+{
+    (void)state;
+    struct net_graph graph = {0};
+    struct net_link like = {.latency_ps = 500, .bytes_per_s = 1000000000000, .credits = MESSAGE_MOST};
+    struct err err = {""};
+    struct component *ends[2];
+    add_endpoints(&graph, 2, false);
+    uint32_t hub = net_add_node(&graph, &(struct net_node){.name = "hub", .forwards = true});
+    join(&graph, 0, hub, &like);
+    join(&graph, hub, 1, &like);
+    struct engine *engine = engine_new(&(struct engine_spec){.payload_bytes = PAYLOAD});
+    struct network *network =
+        network_new(engine, &graph,
+                    &(struct network_spec){.payload_bytes = MESSAGE_MOST, .networks = 2, .room = 2}, &err);
+    assert_non_null(network);
+    for (uint32_t i = 0; i < 2; i++) {
+        struct island *island = engine_island(engine, graph.nodes[i].name);
+        ends[i] = engine_component(engine, island, graph.nodes[i].name, i ? &taker_ops : &sender_ops, NULL,
+                                   2 * sizeof(uint64_t), "fabric");
+        assert_true(network_attach(network, i, island, component_port(ends[i], 0), &err));
+    }
+    assert_true(network_ready(network, &err) && engine_ready(engine, &err));
+    assert_int_equal(engine_run(engine, &(struct engine_run){.until = TIME_NEVER}, &err), ENGINE_FAILED);
+    assert_non_null(strstr(err.text, "fabric.node0 waits for room for 6 messages")); /* and one at each hop */
+    const uint64_t *received = component_state(ends[1]);
+    assert_int_equal(received[0], 2);
+    assert_int_equal(received[1], 10);
+    engine_free(engine);
+    network_free(network);
+    net_graph_fini(&graph);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(routes_of_any_graph_have_no_circles),
+                                       cmocka_unit_test(a_circle_of_ways_is_found),
+                                       cmocka_unit_test(a_circle_through_endpoints_is_found),
                                        cmocka_unit_test(a_graph_in_pieces_is_refused),
                                        cmocka_unit_test(storms_pass_any_network),
                                        cmocka_unit_test(a_way_has_latency_and_bandwidth),
                                        cmocka_unit_test(a_bus_does_one_thing_at_a_time),
-                                       cmocka_unit_test(credits_bound_what_is_under_way)};
+                                       cmocka_unit_test(credits_bound_what_is_under_way),
+                                       cmocka_unit_test(a_full_virtual_network_stops_no_other)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

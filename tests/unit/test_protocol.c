@@ -29,6 +29,33 @@ static void small_systems_are_right(void **state)
     }
 }
 
+/* Virtual networks: where a message waits, one of a later class is what it waits for. */
+static void messages_wait_for_later_classes(void **state)
+{
+    (void)state;
+    for (size_t i = 0; protocols[i]; i++)
+        for (int role = 0; role < COH_ROLE_COUNT; role++) {
+            const struct coh_table *table = protocols[i]->tables[role];
+            for (size_t k = 0; table && k < table->row_count; k++) {
+                const struct coh_row *row = &table->rows[k];
+                if (row->event < COH_OP_COUNT || row->actions[0].verb != COH_DO_STALL)
+                    continue;
+                uint8_t class = protocols[i]->kinds[row->event - COH_OP_COUNT].class;
+                bool ends = false;
+                for (size_t j = 0; j < table->row_count; j++) {
+                    const struct coh_row *other = &table->rows[j];
+                    ends |= other->state == row->next && other->event >= COH_OP_COUNT &&
+                            other->actions[0].verb != COH_DO_STALL &&
+                            protocols[i]->kinds[other->event - COH_OP_COUNT].class > class;
+                }
+                if (!ends)
+                    fail_msg("%s, %s: %s waits in %s for nothing of a later class", protocols[i]->name,
+                             table->name, coh_event_name(protocols[i], row->event),
+                             table->states[row->state].name);
+            }
+        }
+}
+
 /* State counts are part of what is documented: docs/coherence.md. */
 static void counts_states(void **state)
 {
@@ -65,6 +92,8 @@ static void reads_what_it_prints(void **state)
             fail_msg("%s", err.text);
         protocol_print(read, &second);
         assert_string_equal(first.at, second.at);
+        assert_int_equal(read->gpu_l2_writes_through, protocols[i]->gpu_l2_writes_through);
+        assert_int_equal(read->gpu_l2_writes_through, !strcmp(read->name, "viper"));
         text_fini(&first);
         text_fini(&second);
         protocol_free(read);
@@ -104,6 +133,8 @@ static void refuses_bad_files(void **state)
     expect_error("protocol mi", "mi", "expected 'protocol NAME' first, not 'mi'");
     expect_error("  M    load      -> M: load\n",
                  "  M    load      -> M: load\n  M    load      -> I: load\n", "is never reached");
+    expect_error("message Get request", "gpu-l2-writes-through\nmessage Get request",
+                 "gpu-l2-writes-through needs a table of L1s");
     expect_error("message Get request", "message Get question",
                  "expected request, forward, response or unblock");
 }
@@ -153,10 +184,10 @@ static void scopes_matter(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(tables_are_valid),  cmocka_unit_test(small_systems_are_right),
-        cmocka_unit_test(counts_states),     cmocka_unit_test(reads_what_it_prints),
-        cmocka_unit_test(refuses_bad_files), cmocka_unit_test(seeded_bugs_are_found),
-        cmocka_unit_test(scopes_matter),
+        cmocka_unit_test(tables_are_valid),        cmocka_unit_test(messages_wait_for_later_classes),
+        cmocka_unit_test(small_systems_are_right), cmocka_unit_test(counts_states),
+        cmocka_unit_test(reads_what_it_prints),    cmocka_unit_test(refuses_bad_files),
+        cmocka_unit_test(seeded_bugs_are_found),   cmocka_unit_test(scopes_matter),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -172,7 +172,7 @@ static void serve(struct deed *deed, const struct coh_effect *effect, const stru
                 at->value = asked->value;
                 /* A copy that is written through was written at home. */
                 if (!(model_role(deed->model, deed->agent) == COH_GPU_L2 &&
-                      deed->model->protocol->tables[COH_GPU_L2]))
+                      deed->model->protocol->gpu_l2_writes_through))
                     write_value(deed, asked->value);
                 end_store(deed, asked->whose);
             }

@@ -59,6 +59,8 @@ void protocol_print(const struct protocol *protocol, struct text *text)
     text_add(text, "protocol %s \"%s\"\n", protocol->name, protocol->help);
     if (protocol->is_incoherent)
         text_add(text, "incoherent\n");
+    if (protocol->gpu_l2_writes_through)
+        text_add(text, "gpu-l2-writes-through\n");
     for (size_t i = 0; i < protocol->kind_count; i++) {
         const struct coh_kind *kind = &protocol->kinds[i];
         text_add(text, "message %s %s", kind->name, coh_word_name(coh_classes, kind->class));

@@ -174,7 +174,8 @@ struct protocol {
     struct coh_below below;
     bool memory_apart; /* the home is a cache with a memory behind it, which answers to these kinds: */
     uint8_t memory_read, memory_write, memory_data, memory_ack;
-    bool is_incoherent; /* on purpose */
+    bool gpu_l2_writes_through; /* a store there is the home's, and takes no room in the L2 */
+    bool is_incoherent;         /* on purpose */
 };
 
 /* ---- protocols as text ---- */

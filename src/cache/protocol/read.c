@@ -292,6 +292,8 @@ static bool read_line(struct reader *reader)
             return read_message(reader);
         if (!strcmp(word, "incoherent"))
             return protocol->is_incoherent = true;
+        if (!strcmp(word, "gpu-l2-writes-through"))
+            return protocol->gpu_l2_writes_through = true;
         if (!strcmp(word, "memory"))
             return (protocol->memory_apart = true) &&
                    read_four(reader, &protocol->memory_read, &protocol->memory_write, &protocol->memory_data,
@@ -299,7 +301,8 @@ static bool read_line(struct reader *reader)
         if (!strcmp(word, "below"))
             return read_four(reader, &protocol->below.get, &protocol->below.put, &protocol->below.data,
                              &protocol->below.ack);
-        return bad(reader, "expected message, memory, below or table, not", word);
+        return bad(reader, "expected message, memory, below, incoherent, gpu-l2-writes-through or table, not",
+                   word);
     }
     if (reader->in_rows)
         return read_row(reader, word);
@@ -346,6 +349,8 @@ struct protocol *protocol_parse(char *content, const char *path, struct err *err
         good = err_set(err, "%s: holds no protocol", path);
     if (good && reader.protocol->tables[COH_GPU_L2] && !reader.protocol->tables[COH_L1])
         good = err_set(err, "%s: a table of a GPU's L2 needs one of its L1s", path);
+    if (good && reader.protocol->gpu_l2_writes_through && !reader.protocol->tables[COH_L1])
+        good = err_set(err, "%s: gpu-l2-writes-through needs a table of L1s: there is no GPU", path);
     if (good && protocol_valid(reader.protocol, err))
         return reader.protocol;
     protocol_free(reader.protocol);

@@ -104,4 +104,5 @@ const struct protocol protocol_viper = {
     .kind_count = KIND_COUNT,
     .tables = {[COH_CACHE] = &cache, [COH_HOME] = &home, [COH_L1] = &l1, [COH_GPU_L2] = &gpu_l2},
     .below = {k_Read, k_Write, k_ReadData, k_WriteAck},
+    .gpu_l2_writes_through = true,
 };
