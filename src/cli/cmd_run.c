@@ -259,13 +259,34 @@ static bool identify_program(char **words, struct text *identity, struct err *er
     return good;
 }
 
+/* The CPU cores that the program runs on, if it does. */
+static bool identify_cpu(const struct run_request *request, struct text *identity, struct err *err)
+{
+    struct system system;
+    struct run_cpu cpu;
+    if (!timing_load_system(&request->timing, &system, err))
+        return false;
+    const char *name = request->cpu ? request->cpu : system.spec.cpu;
+    bool is_used = request->cpu || (*name && timing_is_on(&request->timing)), good = true;
+    if (is_used) {
+        good = cmd_cpu_load(&cpu, name, request->cpu_settings, err);
+        text_add(identity, "cpu =\n");
+        config_dump(&cpu.config, identity);
+        cmd_cpu_fini(&cpu);
+    } else if (request->cpu_setting_count) {
+        good = err_set(err, "--set %.80s: expected --cpu NAME with it", request->cpu_settings[0]);
+    }
+    system_fini(&system);
+    return good;
+}
+
 bool cmd_run_check(int count, char **words, struct text *identity, struct err *err)
 {
     struct run_request request = {0};
     int own = options_own_words(options, count, words);
     bool good = timing_from_environment(&request.timing, err) &&
                 options_parse(options, own, words, &request, took, err) &&
-                timing_identify(&request.timing, identity, err) &&
+                timing_identify(&request.timing, identity, err) && identify_cpu(&request, identity, err) &&
                 (own < count || err_set(err, "run: expected a program")) &&
                 identify_program(words + own, identity, err);
     text_add(identity, "bounds = %s, limit %s\n", request.bounds ? request.bounds : "",

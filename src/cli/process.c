@@ -24,7 +24,8 @@ static char *joined(const char *folder, size_t length, const char *name)
     return path.at;
 }
 
-/* A name without a slash is looked for in the folders of PATH. */
+/* A name without a slash is looked for in the folders of PATH, and among the programs that come with Heddle.
+ */
 static char *look_for(const char *name)
 {
     const char *path = getenv("PATH");
@@ -37,7 +38,13 @@ static char *look_for(const char *name)
             return tried;
         mem_free(tried);
     }
-    return NULL;
+    struct text part = {0}, own = {0};
+    text_add(&part, "hetero/%s", name);
+    bool found = install_add_part(&own, part.at) && !access(own.at, X_OK);
+    text_fini(&part);
+    if (!found)
+        text_fini(&own);
+    return found ? own.at : NULL;
 }
 
 char *process_find(const char *command, const char *name, int *status, struct err *err)

@@ -150,7 +150,7 @@ static double *read_statistics(const char *text, struct err *err)
     int file = mkstemp(path);
     assert_true(file >= 0 && write(file, text, strlen(text)) == (ssize_t)strlen(text));
     close(file);
-    double *values = campaign_metrics_read(path, err);
+    double *values = campaign_metrics_read(path, "", err);
     unlink(path);
     return values;
 }

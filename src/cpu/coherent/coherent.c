@@ -102,6 +102,37 @@ static const struct protocol *find_protocol(struct coherent *coherent, const cha
     return NULL;
 }
 
+/* A file's graph has as many agents as there are. */
+static bool read_graph(struct coherent *coherent, const char *path, uint32_t homes, struct err *err)
+{
+    struct topology_agents agents;
+    if (!topology_read(path, coherent->gpu_count > 0, &agents, &coherent->own_graph, err))
+        return false;
+    return (agents.cpus == coherent->core_count && agents.homes == homes && coherent->gpu_count <= 1) ||
+           err_set(err,
+                   "%.150s: has %u CPUs and %u homes; cpu.cores and cpu.coherence.homes are %u and %u, with "
+                   "%u GPUs",
+                   path, agents.cpus, agents.homes, coherent->core_count, homes, coherent->gpu_count);
+}
+
+static bool find_topology(struct coherent *coherent, const char *name, struct walk_spec *walk,
+                          struct err *err)
+{
+    for (unsigned i = 0; topology_names[i]; i++) {
+        walk->topology.shape = i;
+        if (!strcmp(topology_names[i], name))
+            return true;
+    }
+    if (strpbrk(name, "./")) {
+        walk->topology.graph = &coherent->own_graph;
+        return read_graph(coherent, name, walk->homes, err);
+    }
+    err_set(err, "cpu.coherence.topology: there is no %.100s; there are", name);
+    for (unsigned i = 0; topology_names[i]; i++)
+        err_add(err, "%s %s", i ? "," : "", topology_names[i]);
+    return false;
+}
+
 static struct walk_cache cache_of(uint64_t bytes, uint64_t ways, uint64_t latency_ps)
 {
     return (struct walk_cache){(uint32_t)(bytes / (ways * CPU_LINE)), (uint32_t)ways, latency_ps};
@@ -123,11 +154,10 @@ bool coherent_init(struct coherent *coherent, const struct cpu_spec *spec, uint3
                              .home = {.latency_ps = spec->l3.latency},
                              .memory_latency_ps = spec->memory.latency,
                              .memory_bytes_per_s = spec->memory.bandwidth,
-                             .topology = {.shape = how->topology,
-                                          .latency_ps = how->link_latency,
+                             .topology = {.latency_ps = how->link_latency,
                                           .bytes_per_s = how->link_bandwidth,
                                           .flit_bytes = (uint32_t)how->flit}};
-    if (!walk.protocol)
+    if (!walk.protocol || !find_topology(coherent, how->topology, &walk, err))
         return false;
     if (spec->l3.on)
         walk.home = cache_of(spec->l3.bytes / how->homes, spec->l3.ways, spec->l3.latency);
@@ -139,4 +169,5 @@ void coherent_fini(struct coherent *coherent)
 {
     walk_free(coherent->walk);
     protocol_free(coherent->own_protocol);
+    net_graph_fini(&coherent->own_graph);
 }

@@ -18,6 +18,7 @@ struct coherent {
     struct cpu_memory **cores; /* by number */
     struct walk *walk;
     struct protocol *own_protocol; /* that was read from a file, or NULL */
+    struct net_graph own_graph;    /* the same */
     uint32_t core_count, gpu_count;
 };
 

@@ -202,8 +202,9 @@ const char *campaign_metric_name(size_t metric);
 const char *campaign_metric_unit(size_t metric);
 size_t campaign_metric_find(const char *name, const char **suggestion); /* or NO_NAME */
 
-/* From the file that --json writes. The caller frees them. NULL: it tells of no complete run. */
-double *campaign_metrics_read(const char *path, struct err *err);
+/* From the file that --json writes, and that with what was printed, if there is one. The caller frees them.
+ * NULL: it tells of no complete run. */
+double *campaign_metrics_read(const char *path, const char *log_path, struct err *err);
 
 /* ---- points (campaign_points.c, campaign_run.c) ---- */
 

@@ -128,7 +128,7 @@ static void take_result(struct running *r, struct job *job, int status)
     struct text why = {0};
     struct err err;
     if (!status)
-        job->point->values = campaign_metrics_read(job->stats, &err);
+        job->point->values = campaign_metrics_read(job->stats, job->log, &err);
     if (job->point->values) {
         job->point->state = CAMPAIGN_DONE;
     } else {
@@ -142,18 +142,21 @@ static void take_result(struct running *r, struct job *job, int status)
             text_add(&why, "%sstatus %d", why.length ? ", " : "", WEXITSTATUS(status));
         fail(r, job->point, why.at);
     }
-    if (!r->how->keeps || !job->point->values)
+    if (!r->how->keeps || !job->point->values) { /* the log has what the program printed */
         unlink(job->stats);
+        unlink(job->log);
+    }
     text_fini(&why);
 }
 
 static void finish(struct running *r, struct job *job, int status)
 {
-    if (!status || !*r->how->interrupt)
+    if (!status || !*r->how->interrupt) {
         take_result(r, job, status);
-    else
+    } else {
         unlink(job->stats);
-    unlink(job->log);
+        unlink(job->log);
+    }
     mem_free(job->stats);
     mem_free(job->log);
     job->point = NULL;
@@ -170,9 +173,10 @@ static bool is_known(struct running *r, struct campaign_point *point)
         return true;
     if (!r->how->resume)
         return false;
-    char *stats = file_of(r->how, point, "json");
-    point->values = campaign_metrics_read(stats, &unused);
+    char *stats = file_of(r->how, point, "json"), *log = file_of(r->how, point, "log");
+    point->values = campaign_metrics_read(stats, log, &unused);
     mem_free(stats);
+    mem_free(log);
     if (point->values)
         point->state = CAMPAIGN_DONE;
     return point->values;
