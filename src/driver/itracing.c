@@ -182,6 +182,7 @@ void itracing_call(struct driver *driver, enum host_call call)
         last->field[1]++; /* a program that polls asks millions of times */
     else
         add_call(own, CALL_TIME)->field[0] = call == HOST_LAUNCHES ? TIME_LAUNCH
+                                             : call == HOST_COPIES ? TIME_COPY
                                              : asks                ? TIME_QUESTION
                                                                    : TIME_CALL;
     pthread_mutex_unlock(&own->lock);
@@ -194,6 +195,11 @@ static bool name_command(const struct stream *stream, uint64_t number, uint64_t 
     *of_stream = stream->traced - 1;
     *of_command = number - stream->traced_from;
     return stream->traced && number > stream->traced_from;
+}
+
+static uint64_t kind_of(const struct task_side *side)
+{
+    return side->is_pageable ? SIDE_PAGEABLE : side->is_host ? SIDE_HOST : SIDE_GPU;
 }
 
 static void note_side(struct itrace_call *call, uint32_t *field, const struct task_side *side)
@@ -229,9 +235,9 @@ static void note_task(struct itracing *own, uint32_t stream, const struct task *
     } else {
         call->field[field++] = (uint64_t)task->direction;
         note_side(call, &field, &task->to);
-        call->field[field++] = task->to.is_host;
+        call->field[field++] = kind_of(&task->to);
         note_side(call, &field, &task->from);
-        call->field[field++] = task->from.is_host;
+        call->field[field++] = kind_of(&task->from);
         note_box(call, &field, task);
     }
 }

@@ -33,6 +33,7 @@ struct replaying {
     unsigned char *host; /* what copies from and to the host use of it */
     uint64_t host_bytes;
     const struct itrace_call *next_launch; /* behind the copy that was looked at last */
+    bool calls_copy;                       /* the next copy is by a call of its own */
     struct err *err;
 };
 
@@ -180,6 +181,15 @@ static void take_box(struct task *task, const uint64_t *field)
     task->depth = max_u64(field[2], 1);
 }
 
+static struct task_side side_of(const uint64_t *field)
+{
+    return (struct task_side){.at = field[0],
+                              .pitch = field[1],
+                              .slice = field[2],
+                              .is_host = field[3] != SIDE_GPU,
+                              .is_pageable = field[3] == SIDE_PAGEABLE};
+}
+
 static bool make_task(struct replaying *r, const struct itrace_call *call, struct task *task)
 {
     const uint64_t *field = call->field;
@@ -205,8 +215,8 @@ static bool make_task(struct replaying *r, const struct itrace_call *call, struc
         return true;
     default:
         task->direction = (enum copy_direction)field[2];
-        task->to = (struct task_side){field[3], field[4], field[5], field[6] != 0};
-        task->from = (struct task_side){field[7], field[8], field[9], field[10] != 0};
+        task->to = side_of(&field[3]);
+        task->from = side_of(&field[7]);
         take_box(task, &field[11]);
         return (field[2] <= COPY_STAGED && task->width) ||
                err_set(r->err, "the trace has a copy of an unknown kind");
@@ -429,8 +439,10 @@ static void wait_again(const struct replaying *r, uint64_t number, uint64_t comm
     struct stream *stream = r->streams[number];
     if (command == stream->submitted && command == r->held[number])
         command--;
-    if (command <= stream->submitted)
-        timeline_wait(stream, command);
+    if (command > stream->submitted || atomic_load(&stream->done) >= command)
+        return;
+    timeline_wait(stream, command);
+    timeline_pass(r->driver, r->driver->system.spec.wait_time);
 }
 
 /* Such commands at the end of the trace. */
@@ -439,6 +451,14 @@ static void release_held(const struct replaying *r)
     for (size_t i = 0; i < r->stream_count; i++)
         if (r->held[i] && r->held[i] == r->streams[i]->submitted)
             submit(r->streams[i], &new_command()->base);
+}
+
+/* The time of the call that submitted a copy. Those of graphs have none. */
+static void call_copy(struct replaying *r, const struct replayed_command *command)
+{
+    if (r->calls_copy && command->has_task)
+        timeline_pass(r->driver, copy_task_call_ps(r->driver, &command->task));
+    r->calls_copy = false;
 }
 
 static bool make_call(struct replaying *r, const struct itrace_call *call)
@@ -450,6 +470,7 @@ static bool make_call(struct replaying *r, const struct itrace_call *call)
     case CALL_TIME:
         for (uint64_t i = 0; i <= field[1] && !driver_is_interrupted(r->driver); i++)
             timeline_call(r->driver, field[0] == TIME_LAUNCH);
+        r->calls_copy |= field[0] == TIME_COPY;
         return true;
     case CALL_STREAM:
         return add_stream(r, call);
@@ -469,6 +490,8 @@ static bool make_call(struct replaying *r, const struct itrace_call *call)
             command_free(&command->base);
             return false;
         }
+        if (call->kind == CALL_COPY)
+            call_copy(r, command);
         submit(r->streams[field[0]], &command->base);
         return true;
     case CALL_COMMAND:

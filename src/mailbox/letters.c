@@ -108,6 +108,7 @@ static void side_archive(struct task_side *side, struct archive *archive)
     ARCHIVE_VALUE(archive, side->pitch);
     ARCHIVE_VALUE(archive, side->slice);
     flag_archive(&side->is_host, archive);
+    flag_archive(&side->is_pageable, archive);
 }
 
 static void task_archive(struct task *task, struct archive *archive)

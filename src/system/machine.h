@@ -25,7 +25,8 @@ enum copy_direction {
 /* One side of a copy: rows of bytes, and slices of rows, at the program's addresses. */
 struct task_side {
     uint64_t at, pitch, slice;
-    bool is_host; /* any memory of the program's; else that of a GPU, which machine_set_memory knows */
+    bool is_host;     /* any memory of the program's; else that of a GPU, which machine_set_memory knows */
+    bool is_pageable; /* of the host's: not pinned */
 };
 
 struct task_wishes {
@@ -59,6 +60,7 @@ struct task {
     /* The machine's */
     struct task *next;
     uint64_t number;       /* in the order they were begun */
+    uint64_t paged;        /* of a copy that goes page by page: bytes of the pages up to this one */
     uint64_t device_place; /* of a copy that waits or is under way: a side that is a GPU's, the source before
                               the other */
     uint64_t
