@@ -126,7 +126,7 @@ const struct command *commands_running(void);
 void commands_set_running(const struct command *command);
 
 /* The host makes a call that takes time, if anything does: a launch, a question whether work is done, ... */
-enum host_call { HOST_CALLS, HOST_LAUNCHES, HOST_COPIES, HOST_ASKS };
+enum host_call { HOST_CALLS, HOST_LAUNCHES, HOST_COPIES, HOST_WAITS, HOST_ASKS };
 void commands_call(struct driver *driver, enum host_call call);
 
 /* Until the stream has no more commands than it may have. The host does not see that it waits. */

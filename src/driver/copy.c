@@ -163,6 +163,7 @@ static enum command_turn begin_copy(struct command *command, struct task *task)
         return TURN_NOW;
     task->gpu = to ? to->index : from->index;
     task->direction = copy->direction;
+    task->is_plain = (to ? to : from)->driver->options.timing.plain_copies;
     task->to = task_side(&copy->to);
     task->from = task_side(&copy->from);
     set_box(task, &copy->box);

@@ -34,6 +34,7 @@ struct replaying {
     uint64_t host_bytes;
     const struct itrace_call *next_launch; /* behind the copy that was looked at last */
     bool calls_copy;                       /* the next copy is by a call of its own */
+    bool notices;                          /* the end of the next wait is noticed later */
     struct err *err;
 };
 
@@ -217,6 +218,7 @@ static bool make_task(struct replaying *r, const struct itrace_call *call, struc
         task->direction = (enum copy_direction)field[2];
         task->to = side_of(&field[3]);
         task->from = side_of(&field[7]);
+        task->is_plain = field[6] == SIDE_PLAIN || field[10] == SIDE_PLAIN;
         take_box(task, &field[11]);
         return (field[2] <= COPY_STAGED && task->width) ||
                err_set(r->err, "the trace has a copy of an unknown kind");
@@ -434,7 +436,7 @@ static bool add_stream(struct replaying *r, const struct itrace_call *call)
 
 /* A command that waits for the one behind it takes no time, and was over at once if time was not recorded: a
  * thread may have waited for it before another thread submitted the next. */
-static void wait_again(const struct replaying *r, uint64_t number, uint64_t command)
+static void wait_again(struct replaying *r, uint64_t number, uint64_t command)
 {
     struct stream *stream = r->streams[number];
     if (command == stream->submitted && command == r->held[number])
@@ -442,7 +444,8 @@ static void wait_again(const struct replaying *r, uint64_t number, uint64_t comm
     if (command > stream->submitted || atomic_load(&stream->done) >= command)
         return;
     timeline_wait(stream, command);
-    timeline_pass(r->driver, r->driver->system.spec.wait_time);
+    if (r->notices)
+        timeline_pass(r->driver, r->driver->system.spec.wait_time);
 }
 
 /* Such commands at the end of the trace. */
@@ -468,7 +471,8 @@ static bool make_call(struct replaying *r, const struct itrace_call *call)
     struct managed_order order;
     switch ((enum itrace_call_kind)call->kind) {
     case CALL_TIME:
-        for (uint64_t i = 0; i <= field[1] && !driver_is_interrupted(r->driver); i++)
+        r->notices |= field[0] == TIME_WAIT;
+        for (uint64_t i = 0; i <= field[1] && field[0] != TIME_WAIT && !driver_is_interrupted(r->driver); i++)
             timeline_call(r->driver, field[0] == TIME_LAUNCH);
         r->calls_copy |= field[0] == TIME_COPY;
         return true;
@@ -513,6 +517,7 @@ static bool make_call(struct replaying *r, const struct itrace_call *call)
         return true;
     case CALL_WAIT:
         wait_again(r, field[0], field[1]);
+        r->notices = false;
         return true;
     case CALL_TOUCH:
         if (field[2] > MEMORY_TAKEN_OVER)

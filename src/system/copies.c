@@ -106,6 +106,8 @@ static struct course_plan plan_transfer(const struct local_machine *machine, con
                                       .to_host = task->direction == COPY_TO_HOST,
                                       .pageable = task->to.is_pageable || task->from.is_pageable};
     struct course_plan plan = plan_with_host(machine, task->gpu, transfer.to_host);
+    if (task->is_plain)
+        return plan;
     struct transfer_pace pace = transfer_pace(spec, &transfer, plan.bytes_per_s);
     plan.is_paced = pace.bytes_per_s < plan.bytes_per_s;
     plan.bytes_per_s = pace.bytes_per_s;
@@ -258,7 +260,7 @@ static void add_plane(struct plan *plan, uint64_t z)
 
 static bool goes_by_pages(const struct local_machine *machine, const struct task *task)
 {
-    return is_with_host(task) && transfers_of(machine, task)->page;
+    return is_with_host(task) && !task->is_plain && transfers_of(machine, task)->page;
 }
 
 /* The bytes of a copy, row by row, from the first to behind the last. */

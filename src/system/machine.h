@@ -50,6 +50,7 @@ struct task {
     uint64_t width, height, depth; /* of what is copied, width in bytes */
     bool is_prefetch;   /* of managed memory: `width` bytes at to.at move to the device, or to the host; and
                            that is all */
+    bool is_plain;      /* of a copy from or to the host: it takes its link's time alone */
     bool is_fill;       /* on a device: there is no source, but */
     uint32_t fill_word; /* what all aligned words become */
     /* What came of it */
