@@ -261,7 +261,11 @@ enum result commands_submit(struct stream *stream, struct command *command, bool
 {
     struct driver *driver = stream->device->driver;
     uint64_t got = 0;
-    commands_call(driver, command->ops->is_launch ? HOST_LAUNCHES : HOST_CALLS);
+    bool takes_longer =
+        command->ops->call_ps && !stream_is_recording(stream) && !driver->options.timing.plain_copies;
+    commands_call(driver, command->ops->is_launch ? HOST_LAUNCHES : takes_longer ? HOST_COPIES : HOST_CALLS);
+    if (takes_longer && driver->timeline)
+        timeline_pass(driver, command->ops->call_ps(command));
     pthread_mutex_lock(&driver->commands.lock);
     enum result result = device_usable(stream->device);
     if (!result && !stream->alive)
@@ -326,7 +330,13 @@ static void wait_until(struct stream *stream, uint64_t number)
 
 void commands_wait(struct stream *stream, uint64_t number)
 {
+    struct driver *driver = stream->device->driver;
+    bool was_done = is_done(stream, number), is_plain = driver->options.timing.plain_copies;
+    if (!is_plain)
+        itracing_call(driver, HOST_WAITS);
     wait_until(stream, number);
+    if (driver->timeline && !was_done && !is_plain)
+        timeline_pass(driver, driver->system.spec.wait_time);
     if (is_done(stream, number))
         itracing_wait(stream, number); /* now: what other threads did meanwhile did not wait for it */
 }

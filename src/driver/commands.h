@@ -44,6 +44,7 @@ struct command_ops {
     enum command_turn (*begin)(struct command *command, struct task *task);
     void (*end)(struct command *command, struct task *task); /* NULL: run */
     bool is_launch;                                          /* its call takes the host longer */
+    uint64_t (*call_ps)(const struct command *command);      /* its call takes so much longer; or NULL */
     bool is_host;                                            /* run is code of the program */
     bool begin_is_pure; /* begin does nothing but fill the task, and can be called at any time */
     bool holds;         /* begin waits until another command stands behind it */
@@ -125,7 +126,7 @@ const struct command *commands_running(void);
 void commands_set_running(const struct command *command);
 
 /* The host makes a call that takes time, if anything does: a launch, a question whether work is done, ... */
-enum host_call { HOST_CALLS, HOST_LAUNCHES, HOST_ASKS };
+enum host_call { HOST_CALLS, HOST_LAUNCHES, HOST_COPIES, HOST_WAITS, HOST_ASKS };
 void commands_call(struct driver *driver, enum host_call call);
 
 /* Until the stream has no more commands than it may have. The host does not see that it waits. */

@@ -117,8 +117,11 @@ static void copy_rows(const struct side *to, const struct side *from, const stru
 
 static struct task_side task_side(const struct side *side)
 {
-    return (struct task_side){
-        .at = (uintptr_t)side->at, .pitch = side->pitch, .slice = side->slice, .is_host = !side->device};
+    return (struct task_side){.at = (uintptr_t)side->at,
+                              .pitch = side->pitch,
+                              .slice = side->slice,
+                              .is_host = !side->device,
+                              .is_pageable = !side->device && side->kind == MEMORY_UNKNOWN};
 }
 
 static void set_box(struct task *task, const struct box *box)
@@ -142,6 +145,15 @@ static enum copy_direction direction_of(struct driver *driver, const struct side
                : COPY_STAGED;
 }
 
+uint64_t copy_task_call_ps(const struct driver *driver, const struct task *task)
+{
+    const struct transfer transfer = {.bytes = task->width * task->height * task->depth,
+                                      .to_host = task->to.is_host,
+                                      .pageable = task->to.is_pageable || task->from.is_pageable};
+    bool with_host = task->to.is_host != task->from.is_host;
+    return with_host ? transfer_call_ps(&system_of_device(&driver->system, task->gpu)->copies, &transfer) : 0;
+}
+
 /* Between places of the host it takes no simulated time. */
 static enum command_turn begin_copy(struct command *command, struct task *task)
 {
@@ -151,6 +163,7 @@ static enum command_turn begin_copy(struct command *command, struct task *task)
         return TURN_NOW;
     task->gpu = to ? to->index : from->index;
     task->direction = copy->direction;
+    task->is_plain = (to ? to : from)->driver->options.timing.plain_copies;
     task->to = task_side(&copy->to);
     task->from = task_side(&copy->from);
     set_box(task, &copy->box);
@@ -189,7 +202,19 @@ static void fini_copy(struct command *command)
     mem_free(((struct copy_command *)command)->staged);
 }
 
+static uint64_t copy_call_ps(const struct command *command)
+{
+    const struct copy_command *copy = (const struct copy_command *)command;
+    const struct device *device = copy->to.device ? copy->to.device : copy->from.device;
+    if (!device)
+        return 0;
+    struct task task = {.gpu = device->index, .to = task_side(&copy->to), .from = task_side(&copy->from)};
+    set_box(&task, &copy->box);
+    return copy_task_call_ps(device->driver, &task);
+}
+
 static const struct command_ops copy_ops = {.bytes = sizeof(struct copy_command),
+                                            .call_ps = copy_call_ps,
                                             .run = run_copy,
                                             .fini = fini_copy,
                                             .begin = begin_copy,

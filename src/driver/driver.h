@@ -41,6 +41,8 @@ struct timing_options {
     bool on;
     const char *attach;                /* the machine of another process at this path (src/attach); or NULL */
     uint32_t seat;                     /* there, plus 1; 0: any */
+    bool plain_copies;                 /* copies from and to the host take their link's time alone, and waits
+                                          end at once: for set-up that is not to be measured */
     bool untimed;                      /* that machine keeps no time: launches and copies have none */
     uint64_t max_cycles;               /* of a kernel: beyond, it fails as if it never ended; 0: none */
     uint64_t first_launch, end_launch; /* only these launches (by their numbers) are timed; end 0: no end */

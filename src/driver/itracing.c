@@ -182,6 +182,8 @@ void itracing_call(struct driver *driver, enum host_call call)
         last->field[1]++; /* a program that polls asks millions of times */
     else
         add_call(own, CALL_TIME)->field[0] = call == HOST_LAUNCHES ? TIME_LAUNCH
+                                             : call == HOST_COPIES ? TIME_COPY
+                                             : call == HOST_WAITS  ? TIME_WAIT
                                              : asks                ? TIME_QUESTION
                                                                    : TIME_CALL;
     pthread_mutex_unlock(&own->lock);
@@ -194,6 +196,13 @@ static bool name_command(const struct stream *stream, uint64_t number, uint64_t 
     *of_stream = stream->traced - 1;
     *of_command = number - stream->traced_from;
     return stream->traced && number > stream->traced_from;
+}
+
+static uint64_t kind_of(const struct task *task, const struct task_side *side)
+{
+    if (!side->is_host)
+        return SIDE_GPU;
+    return task->is_plain ? SIDE_PLAIN : side->is_pageable ? SIDE_PAGEABLE : SIDE_HOST;
 }
 
 static void note_side(struct itrace_call *call, uint32_t *field, const struct task_side *side)
@@ -229,9 +238,9 @@ static void note_task(struct itracing *own, uint32_t stream, const struct task *
     } else {
         call->field[field++] = (uint64_t)task->direction;
         note_side(call, &field, &task->to);
-        call->field[field++] = task->to.is_host;
+        call->field[field++] = kind_of(task, &task->to);
         note_side(call, &field, &task->from);
-        call->field[field++] = task->from.is_host;
+        call->field[field++] = kind_of(task, &task->from);
         note_box(call, &field, task);
     }
 }

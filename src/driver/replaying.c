@@ -33,6 +33,8 @@ struct replaying {
     unsigned char *host; /* what copies from and to the host use of it */
     uint64_t host_bytes;
     const struct itrace_call *next_launch; /* behind the copy that was looked at last */
+    bool calls_copy;                       /* the next copy is by a call of its own */
+    bool notices;                          /* the end of the next wait is noticed later */
     struct err *err;
 };
 
@@ -180,6 +182,15 @@ static void take_box(struct task *task, const uint64_t *field)
     task->depth = max_u64(field[2], 1);
 }
 
+static struct task_side side_of(const uint64_t *field)
+{
+    return (struct task_side){.at = field[0],
+                              .pitch = field[1],
+                              .slice = field[2],
+                              .is_host = field[3] != SIDE_GPU,
+                              .is_pageable = field[3] == SIDE_PAGEABLE};
+}
+
 static bool make_task(struct replaying *r, const struct itrace_call *call, struct task *task)
 {
     const uint64_t *field = call->field;
@@ -205,8 +216,9 @@ static bool make_task(struct replaying *r, const struct itrace_call *call, struc
         return true;
     default:
         task->direction = (enum copy_direction)field[2];
-        task->to = (struct task_side){field[3], field[4], field[5], field[6] != 0};
-        task->from = (struct task_side){field[7], field[8], field[9], field[10] != 0};
+        task->to = side_of(&field[3]);
+        task->from = side_of(&field[7]);
+        task->is_plain = field[6] == SIDE_PLAIN || field[10] == SIDE_PLAIN;
         take_box(task, &field[11]);
         return (field[2] <= COPY_STAGED && task->width) ||
                err_set(r->err, "the trace has a copy of an unknown kind");
@@ -424,13 +436,16 @@ static bool add_stream(struct replaying *r, const struct itrace_call *call)
 
 /* A command that waits for the one behind it takes no time, and was over at once if time was not recorded: a
  * thread may have waited for it before another thread submitted the next. */
-static void wait_again(const struct replaying *r, uint64_t number, uint64_t command)
+static void wait_again(struct replaying *r, uint64_t number, uint64_t command)
 {
     struct stream *stream = r->streams[number];
     if (command == stream->submitted && command == r->held[number])
         command--;
-    if (command <= stream->submitted)
-        timeline_wait(stream, command);
+    if (command > stream->submitted || atomic_load(&stream->done) >= command)
+        return;
+    timeline_wait(stream, command);
+    if (r->notices)
+        timeline_pass(r->driver, r->driver->system.spec.wait_time);
 }
 
 /* Such commands at the end of the trace. */
@@ -441,6 +456,14 @@ static void release_held(const struct replaying *r)
             submit(r->streams[i], &new_command()->base);
 }
 
+/* The time of the call that submitted a copy. Those of graphs have none. */
+static void call_copy(struct replaying *r, const struct replayed_command *command)
+{
+    if (r->calls_copy && command->has_task)
+        timeline_pass(r->driver, copy_task_call_ps(r->driver, &command->task));
+    r->calls_copy = false;
+}
+
 static bool make_call(struct replaying *r, const struct itrace_call *call)
 {
     const uint64_t *field = call->field;
@@ -448,8 +471,10 @@ static bool make_call(struct replaying *r, const struct itrace_call *call)
     struct managed_order order;
     switch ((enum itrace_call_kind)call->kind) {
     case CALL_TIME:
-        for (uint64_t i = 0; i <= field[1] && !driver_is_interrupted(r->driver); i++)
+        r->notices |= field[0] == TIME_WAIT;
+        for (uint64_t i = 0; i <= field[1] && field[0] != TIME_WAIT && !driver_is_interrupted(r->driver); i++)
             timeline_call(r->driver, field[0] == TIME_LAUNCH);
+        r->calls_copy |= field[0] == TIME_COPY;
         return true;
     case CALL_STREAM:
         return add_stream(r, call);
@@ -469,6 +494,8 @@ static bool make_call(struct replaying *r, const struct itrace_call *call)
             command_free(&command->base);
             return false;
         }
+        if (call->kind == CALL_COPY)
+            call_copy(r, command);
         submit(r->streams[field[0]], &command->base);
         return true;
     case CALL_COMMAND:
@@ -490,6 +517,7 @@ static bool make_call(struct replaying *r, const struct itrace_call *call)
         return true;
     case CALL_WAIT:
         wait_again(r, field[0], field[1]);
+        r->notices = false;
         return true;
     case CALL_TOUCH:
         if (field[2] > MEMORY_TAKEN_OVER)

@@ -552,6 +552,12 @@ void timeline_call(struct driver *driver, bool is_launch)
     pass_for_host(driver, is_launch ? driver->system.spec.launch_time : driver->system.spec.call_time, 0);
 }
 
+void timeline_pass(struct driver *driver, uint64_t ps)
+{
+    if (ps)
+        pass_for_host(driver, ps, 0);
+}
+
 void timeline_host_reached(struct driver *driver, uint64_t time_ps)
 {
     pass_for_host(driver, 0, time_ps);

@@ -3,7 +3,8 @@
  * happens when depends on the order of the host's calls alone, and not on its speed or on its threads.
  *
  * One thread at a time lets time pass; others that wait are woken whenever a command was done. The host's own
- * work takes no time, but each of its calls a little ([system] launch_time, call_time). */
+ * work takes no time, but each of its calls a little ([system] launch_time, call_time, wait_time; [copies]).
+ */
 #ifndef DRIVER_TIMELINE_H
 #define DRIVER_TIMELINE_H
 
@@ -25,6 +26,9 @@ uint64_t timeline_now(struct driver *driver); /* picoseconds */
 
 /* The host makes a call: time passes. is_launch: one that takes longer than others. */
 void timeline_call(struct driver *driver, bool is_launch);
+
+/* The host works for so long: for a call that takes longer, or to notice the end of a wait. */
+void timeline_pass(struct driver *driver, uint64_t ps);
 
 /* The host has come to this time by itself: so has the machine then. */
 void timeline_host_reached(struct driver *driver, uint64_t time_ps);

@@ -48,7 +48,21 @@ enum itrace_call_kind {
         CALL_KINDS
 };
 
-enum itrace_time { TIME_CALL, TIME_LAUNCH, TIME_QUESTION /* whether work is done */ };
+enum itrace_time {
+    TIME_CALL,
+    TIME_LAUNCH,
+    TIME_QUESTION, /* whether work is done */
+    TIME_COPY,     /* of the next copy, which takes longer */
+    TIME_WAIT,     /* none itself: the end of the next wait is noticed later */
+};
+
+/* What a side of a copy is: ..._is_host. */
+enum itrace_side {
+    SIDE_GPU,
+    SIDE_HOST,
+    SIDE_PAGEABLE, /* the host's, and not pinned */
+    SIDE_PLAIN,    /* the host's, of a copy that takes its link's time alone */
+};
 
 enum { ITRACE_FIELDS_MOST = 14 };
 

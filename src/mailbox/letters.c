@@ -108,6 +108,7 @@ static void side_archive(struct task_side *side, struct archive *archive)
     ARCHIVE_VALUE(archive, side->pitch);
     ARCHIVE_VALUE(archive, side->slice);
     flag_archive(&side->is_host, archive);
+    flag_archive(&side->is_pageable, archive);
 }
 
 static void task_archive(struct task *task, struct archive *archive)
@@ -124,6 +125,7 @@ static void task_archive(struct task *task, struct archive *archive)
     ARCHIVE_VALUE(archive, task->width);
     ARCHIVE_VALUE(archive, task->height);
     ARCHIVE_VALUE(archive, task->depth);
+    flag_archive(&task->is_plain, archive);
     flag_archive(&task->is_fill, archive);
     ARCHIVE_VALUE(archive, task->fill_word);
     ARCHIVE_VALUE(archive, task->bounce);

@@ -43,6 +43,7 @@ struct copy_course copy_course(const struct copy_order *order, uint32_t line_byt
                                 .pace_from_ps = start_ps,
                                 .part_count = order->count,
                                 .line_bytes = line_bytes,
+                                .is_paced = order->is_paced,
                                 .is_fill = order->is_fill,
                                 .word = order->word};
 }

@@ -24,6 +24,7 @@ struct copy_order { /* what a DMA engine is told */
     const struct copy_part *parts;
     size_t count;
     uint64_t bytes_per_s; /* that leave, at most */
+    bool is_paced;        /* which is less than the link takes */
     uint64_t away_ps;     /* that a piece takes on links there and back, beside what memory takes */
     bool is_fill;         /* there is no source: */
     uint32_t word;        /* what all aligned words become */
@@ -41,7 +42,8 @@ struct copy_course {
     uint64_t part_count, part, row, at;
     uint64_t pieces; /* sent */
     uint32_t is_fill, word;
-    uint32_t line_bytes, unused; /* of memory; zero */
+    uint32_t line_bytes; /* of memory */
+    uint32_t is_paced;   /* it leaves at its own rate, not as fast as the link takes it */
 };
 
 /* The parts that a course goes through, kept by who goes. */

@@ -82,12 +82,12 @@ static void push_piece(struct hostmem *host, uint32_t gpu)
 }
 
 /* When the next burst is due: the link is free again, as other traffic may be there; in a fabric, as fast as
- * the way is. */
+ * the way is. Who is slower than that keeps its own pace. */
 static uint64_t next_burst(const struct hostmem *host, struct host_channel *channel, uint32_t gpu,
                            uint64_t now)
 {
-    return host->in_fabric ? copy_due(&channel->course, now)
-                           : max_u64(port_free_at(component_port(host->component, gpu)), now);
+    uint64_t due = host->in_fabric || channel->course.is_paced ? copy_due(&channel->course, now) : now;
+    return host->in_fabric ? due : max_u64(port_free_at(component_port(host->component, gpu)), due);
 }
 
 void hostmem_copies_event(struct component *self, void *state, const struct event *event)

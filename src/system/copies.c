@@ -12,6 +12,7 @@ _Static_assert(TASK_HOST_BYTES_MOST < HOST_WINDOW_MOST, "what may be copied fits
 struct course_plan {
     uint64_t latency_ps, bytes_per_s;
     uint64_t start_ps; /* before the first byte is read */
+    bool is_paced;     /* what it goes over is faster */
 };
 
 /* Over the fabric, a line at a time. */
@@ -82,17 +83,57 @@ static bool is_in_host(const struct task *task)
     return engine_home(task) == HOME_HOST;
 }
 
-static struct course_plan plan_in_host(const struct local_machine *machine, uint32_t device)
+static const struct transfer_spec *transfers_of(const struct local_machine *machine, const struct task *task)
 {
-    struct course_plan plan = plan_with_host(machine, device, false);
-    plan.bytes_per_s = min_u64(plan.bytes_per_s, noc_of(machine, device)->staged_bandwidth);
+    return &system_of_device(machine->system, task->gpu)->copies;
+}
+
+static uint64_t task_bytes(const struct task *task)
+{
+    return task->width * task->height * task->depth;
+}
+
+static bool is_with_host(const struct task *task)
+{
+    return !task->is_fill && (task->direction == COPY_TO_DEVICE || task->direction == COPY_TO_HOST);
+}
+
+/* So many bytes up to the end of a page. Pages of one row lie as they do in the memory that it goes to. */
+static uint64_t page_rest(const struct task *task, uint64_t page, uint64_t first)
+{
+    return task->height == 1 && task->depth == 1 ? page - (task->to.at + first) % page : page;
+}
+
+/* Between a program's memory and a GPU: what the driver and its engine need comes to the link's time. */
+static struct course_plan plan_transfer(const struct local_machine *machine, const struct task *task)
+{
+    const struct transfer_spec *spec = transfers_of(machine, task);
+    const struct transfer transfer = {.bytes = task_bytes(task),
+                                      .to_host = task->direction == COPY_TO_HOST,
+                                      .pageable = task->to.is_pageable || task->from.is_pageable};
+    struct course_plan plan = plan_with_host(machine, task->gpu, transfer.to_host);
+    if (task->is_plain)
+        return plan;
+    struct transfer_pace pace = transfer_pace(spec, &transfer, plan.bytes_per_s);
+    plan.is_paced = pace.bytes_per_s < plan.bytes_per_s;
+    plan.bytes_per_s = pace.bytes_per_s;
+    bool is_first = !task->paged || task->paged <= page_rest(task, spec->page, 0);
+    plan.start_ps = is_first ? pace.start_ps : spec->page_time;
+    return plan;
+}
+
+static struct course_plan plan_in_host(const struct local_machine *machine, const struct task *task)
+{
+    struct course_plan plan =
+        is_with_host(task) ? plan_transfer(machine, task) : plan_with_host(machine, task->gpu, false);
+    plan.bytes_per_s = min_u64(plan.bytes_per_s, noc_of(machine, task->gpu)->staged_bandwidth);
     return plan;
 }
 
 static struct course_plan plan_of(const struct local_machine *machine, const struct task *task)
 {
     if (is_in_host(task))
-        return plan_in_host(machine, task->gpu);
+        return plan_in_host(machine, task);
     switch (task->direction) {
     case COPY_ON_DEVICE:
         return plan_on_device(machine, task);
@@ -101,13 +142,8 @@ static struct course_plan plan_of(const struct local_machine *machine, const str
     case COPY_STAGED:
         return plan_staged(machine, task);
     default:
-        return plan_with_host(machine, task->gpu, task->direction == COPY_TO_HOST);
+        return plan_transfer(machine, task);
     }
-}
-
-static uint64_t task_bytes(const struct task *task)
-{
-    return task->width * task->height * task->depth;
 }
 
 /* ---- parts: where it goes ---- */
@@ -190,16 +226,16 @@ static void add_part(struct plan *plan, const struct copy_part *part)
     share->parts[share->count++] = *part;
 }
 
-/* A row, which may be in several pieces of memory. */
-static void add_row(struct plan *plan, uint64_t to, uint64_t from)
+/* Bytes of a row, which may be in several pieces of memory. */
+static void add_row(struct plan *plan, uint64_t to, uint64_t from, uint64_t first, uint64_t end)
 {
     const struct task *task = plan->task;
-    for (uint64_t at = 0, bytes; at < task->width; at += bytes) {
+    for (uint64_t at = first, bytes; at < end; at += bytes) {
         struct copy_place here = side_place(plan, &task->to, to + at);
         struct copy_place there = here;
         if (!task->is_fill)
             there = side_place(plan, &task->from, from + at);
-        bytes = min_u64(min_u64(here.bytes, there.bytes), task->width - at);
+        bytes = min_u64(min_u64(here.bytes, there.bytes), end - at);
         add_part(plan,
                  &(struct copy_part){.to = here.packed, .from = there.packed, .bytes = bytes, .rows = 1});
     }
@@ -233,7 +269,34 @@ static void add_plane(struct plan *plan, uint64_t z)
         return;
     }
     for (uint64_t y = 0; y < task->height; y++)
-        add_row(plan, z * to->slice + y * to->pitch, z * from->slice + y * from->pitch);
+        add_row(plan, z * to->slice + y * to->pitch, z * from->slice + y * from->pitch, 0, task->width);
+}
+
+/* ---- pages ---- */
+
+static bool goes_by_pages(const struct local_machine *machine, const struct task *task)
+{
+    return is_with_host(task) && !task->is_plain && transfers_of(machine, task)->page;
+}
+
+/* The bytes of a copy, row by row, from the first to behind the last. */
+static void add_bytes(struct plan *plan, uint64_t first, uint64_t end)
+{
+    const struct task *task = plan->task;
+    const struct task_side *to = &task->to, *from = &task->from;
+    for (uint64_t at = first, next; at < end; at = next) {
+        uint64_t row = at / task->width, y = row % task->height, z = row / task->height;
+        next = min_u64((row + 1) * task->width, end);
+        add_row(plan, z * to->slice + y * to->pitch, z * from->slice + y * from->pitch,
+                at - row * task->width, next - row * task->width);
+    }
+}
+
+static void add_page(struct plan *plan, struct task *task)
+{
+    uint64_t first = task->paged, rest = page_rest(task, transfers_of(plan->machine, task)->page, first);
+    task->paged = min_u64(first + rest, task_bytes(task));
+    add_bytes(plan, first, task->paged);
 }
 
 /* ---- beginning ---- */
@@ -278,20 +341,24 @@ static uint32_t channel_of(const struct task *task)
     }
 }
 
-/* Tells a home's engine of its share. Gives when that is done if nothing else is there. */
+/* Tells a home's engine of its share of so many bytes. Gives when that is done if nothing else is there. */
 static uint64_t begin_share(struct local_machine *machine, const struct task *task, uint32_t home,
-                            const struct share *share)
+                            const struct share *share, uint64_t of_bytes)
 {
     struct course_plan plan = plan_of(machine, task);
+    if (plan.is_paced) /* one CPU stages for all */
+        plan.bytes_per_s =
+            max_u64((uint64_t)((unsigned __int128)plan.bytes_per_s * share->bytes / of_bytes), 1);
     struct copy_order order = {.parts = share->parts,
                                .count = share->count,
                                .bytes_per_s = plan.bytes_per_s * (1 + task->is_fill),
+                               .is_paced = plan.is_paced,
                                .away_ps = task->direction == COPY_PEER ? plan.latency_ps : 0,
                                .is_fill = task->is_fill,
                                .word = task->fill_word};
     uint64_t bytes = task->is_fill ? (share->bytes + 1) / 2 : share->bytes; /* that is only written */
     if (task->direction == COPY_TO_DEVICE) {
-        hostmem_push(machine->host, home, &order, machine->now);
+        hostmem_push(machine->host, home, &order, machine->now + plan.start_ps);
     } else {
         if (channel_of(task) == DMA_TO_HOST)
             hostmem_receive(machine->host, home);
@@ -308,36 +375,45 @@ static void begin_in_host(struct local_machine *machine, struct task *task)
 {
     struct course_plan plan = plan_of(machine, task);
     move_rows(machine, task);
-    task->end_ps = machine->now + plan.latency_ps +
+    task->end_ps = machine->now + plan.start_ps + plan.latency_ps +
                    (uint64_t)((unsigned __int128)task_bytes(task) * PS_PER_SECOND / plan.bytes_per_s);
 }
 
-static void begin(struct local_machine *machine, struct task *task)
+/* All of a copy, or its next page. */
+static void begin_bytes(struct local_machine *machine, struct task *task)
 {
-    machine_managed_turn(machine);
-    if (task->is_prefetch) {
-        machine_managed_begin_prefetch(machine, task);
-        return;
-    }
-    if (is_in_host(task)) {
-        begin_in_host(machine, task);
-        return;
-    }
     uint32_t homes = machine_homes(machine);
     struct plan plan = {.machine = machine,
                         .task = task,
                         .window = open_window(machine, task),
                         .shares = mem_alloc(homes, sizeof *plan.shares)};
-    for (uint64_t z = 0; z < task->depth; z++)
+    if (goes_by_pages(machine, task))
+        add_page(&plan, task);
+    for (uint64_t z = 0; z < task->depth && !task->paged; z++)
         add_plane(&plan, z);
+    uint64_t bytes = 0;
+    for (uint32_t home = 0; home < homes; home++)
+        bytes += plan.shares[home].bytes;
     task->end_ps = machine->now;
     for (uint32_t home = 0; home < homes; home++) {
         const struct share *share = &plan.shares[home];
         if (share->count)
-            task->end_ps = max_u64(task->end_ps, begin_share(machine, task, home, share));
+            task->end_ps = max_u64(task->end_ps, begin_share(machine, task, home, share, bytes));
         mem_free(share->parts);
     }
     mem_free(plan.shares);
+}
+
+static void begin(struct local_machine *machine, struct task *task)
+{
+    machine_managed_turn(machine);
+    task->paged = 0;
+    if (task->is_prefetch)
+        machine_managed_begin_prefetch(machine, task);
+    else if (is_in_host(task))
+        begin_in_host(machine, task);
+    else
+        begin_bytes(machine, task);
 }
 
 /* Whether both are done by one channel of one device's engines. Copies from the host have the host's. */
@@ -442,6 +518,10 @@ bool copies_take_end(struct local_machine *machine, struct task *task)
         task->end_ps = machine->now + COPY_LATE_PS;
         return false;
     }
+    if (task->paged && task->paged < task_bytes(task)) {
+        begin_bytes(machine, task);
+        return false;
+    }
     task->state = TASK_DONE;
     if (task->to.is_host)
         machine_managed_changed(machine, task);
@@ -475,6 +555,8 @@ void copies_archive(struct local_machine *machine, struct task *task, struct arc
     if (task->is_prefetch)
         return;
     ARCHIVE_VALUE(archive, task->device_place);
+    ARCHIVE_VALUE(archive, task->paged);
+    archive_check(archive, task->paged <= task_bytes(task));
     archive_check(archive, engine_home(task) < machine_homes(machine) || is_in_host(task));
     if (task->to.is_host)
         archive_rows(machine, task, archive);

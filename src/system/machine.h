@@ -25,7 +25,8 @@ enum copy_direction {
 /* One side of a copy: rows of bytes, and slices of rows, at the program's addresses. */
 struct task_side {
     uint64_t at, pitch, slice;
-    bool is_host; /* any memory of the program's; else that of a GPU, which machine_set_memory knows */
+    bool is_host;     /* any memory of the program's; else that of a GPU, which machine_set_memory knows */
+    bool is_pageable; /* of the host's: not pinned */
 };
 
 struct task_wishes {
@@ -49,6 +50,7 @@ struct task {
     uint64_t width, height, depth; /* of what is copied, width in bytes */
     bool is_prefetch;   /* of managed memory: `width` bytes at to.at move to the device, or to the host; and
                            that is all */
+    bool is_plain;      /* of a copy from or to the host: it takes its link's time alone */
     bool is_fill;       /* on a device: there is no source, but */
     uint32_t fill_word; /* what all aligned words become */
     /* What came of it */
@@ -59,6 +61,7 @@ struct task {
     /* The machine's */
     struct task *next;
     uint64_t number;       /* in the order they were begun */
+    uint64_t paged;        /* of a copy that goes page by page: bytes of the pages up to this one */
     uint64_t device_place; /* of a copy that waits or is under way: a side that is a GPU's, the source before
                               the other */
     uint64_t

@@ -15,10 +15,11 @@
 PARAM_GROUP(system_params, "system", "what the system is made of", system_spec, SYSTEM_PARAMS);
 
 static const struct param_group *const groups[] = {
-    &gpu_params,        &sm_params,       &l2_params,     &l3_params,
-    &dram_params,       &noc_params,      &tlb_params,    &paging_params,
-    &uvm_params,        &dispatch_params, &fabric_params, &mix_params,
-    &net_switch_params, &net_link_params, &system_params, NULL};
+    &gpu_params,  &sm_params,         &l2_params,       &l3_params,
+    &dram_params, &noc_params,        &tlb_params,      &paging_params,
+    &uvm_params,  &transfer_params,   &dispatch_params, &fabric_params,
+    &mix_params,  &net_switch_params, &net_link_params, &system_params,
+    NULL};
 
 static const struct config_moved moved[] = {{"gpu", "l2", "l2.bytes"}, {NULL, NULL, NULL}};
 
@@ -120,6 +121,7 @@ static void fill(struct system *system)
     config_fill(&system->config, &tlb_params, "tlb", &system->tlb);
     config_fill(&system->config, &paging_params, "paging", &system->paging);
     config_fill(&system->config, &uvm_params, "uvm", &system->uvm);
+    config_fill(&system->config, &transfer_params, "copies", &system->copies);
     config_fill(&system->config, &dispatch_params, "dispatch", &system->dispatch);
     config_fill(&system->config, &fabric_params, "fabric", &system->fabric);
     config_fill(&system->config, &system_params, "system", &system->spec);

@@ -10,6 +10,7 @@
 #include "gpu/spec.h"
 #include "mem/spec.h"
 #include "system/fabric_spec.h"
+#include "system/transfer.h"
 
 #define SYSTEM_PARAMS(P, S)                                                                                  \
     P(S, count, gpus, "1", "1..64", "GPUs of the system")                                                    \
@@ -26,6 +27,8 @@
     P(S, size, host_page, "4KiB", "4KiB..1GiB", "of the host's memory")                                      \
     P(S, time, launch_time, "2100ns", "0..1s", "what a launch takes the host", SHOWS_IN_TIME)                \
     P(S, time, call_time, "500ns", "0..1s", "what another call takes the host: copies, events, questions",   \
+      SHOWS_IN_TIME)                                                                                         \
+    P(S, time, wait_time, "0", "0..1s", "from the end of what a call waits for until the call returns",      \
       SHOWS_IN_TIME)
 
 struct system_spec {
@@ -44,6 +47,7 @@ struct system {
     struct tlb_spec tlb;
     struct paging_spec paging;
     struct uvm_spec uvm;
+    struct transfer_spec copies;
     struct dispatch_spec dispatch;
     struct fabric_spec fabric;
     struct system_spec spec;

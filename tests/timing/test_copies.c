@@ -31,12 +31,30 @@ struct copier {
 /* Calls take the host no time, so what is submitted is submitted at once. */
 static struct copier copier_open(const char *const *more)
 {
-    const char *settings[32] = {"gpu.sm_count=1",       "gpu.clock=1GHz",           "system.call_time=0",
-                                "system.launch_time=0", "noc.host_bandwidth=1GB/s", "noc.spread_cycles=0",
-                                "l2.clock=1GHz",        "l2.hit_cycles=10",         "dram.model=fixed",
-                                "dram.latency=100ns",   "dram.bandwidth=8GB/s",     "noc.latency_cycles=50",
-                                "noc.copy_start=0"};
-    size_t count = 13;
+    const char *settings[32] = {"gpu.sm_count=1",
+                                "gpu.clock=1GHz",
+                                "system.call_time=0",
+                                "system.launch_time=0",
+                                "noc.host_bandwidth=1GB/s",
+                                "noc.spread_cycles=0",
+                                "l2.clock=1GHz",
+                                "l2.hit_cycles=10",
+                                "dram.model=fixed",
+                                "dram.latency=100ns",
+                                "dram.bandwidth=8GB/s",
+                                "noc.latency_cycles=50",
+                                "noc.copy_start=0",
+                                "copies.submit=0",
+                                "copies.to_device_start=0",
+                                "copies.inline_pinned=0B",
+                                "copies.inline_pageable=0B",
+                                "copies.to_host_start=0",
+                                "copies.to_device_chunk=0B",
+                                "copies.to_host_chunk=0B",
+                                "copies.chunk_time=0",
+                                "copies.to_device_memcpy_far=0",
+                                "system.wait_time=0"};
+    size_t count = 23;
     while (*more)
         settings[count++] = *more++;
     struct driver_options options = {.settings = settings, .timing.on = true, .threads = 1};
@@ -166,6 +184,137 @@ static void a_copy_begins_when_its_engine_is_ready(void **state)
         assert_int_equal(passed(&c, now), (LATENCY_NS + BYTES) * PS);
         driver_free(c.driver);
     }
+}
+
+/* ---- what the driver and its engines need ---- */
+
+static void copies_with_the_host_begin_when_their_engine_is_ready(void **state)
+{
+    (void)state;
+    for (uint64_t start = 700; start < 702; start++) {
+        char setting[64], back[64];
+        snprintf(setting, sizeof setting, "copies.to_device_start=%uns", (unsigned)start);
+        snprintf(back, sizeof back, "copies.to_host_start=%uns", (unsigned)start + 50);
+        struct copier c = copier_open((const char *const[]){latency_500[0], setting, back, NULL});
+        uint64_t now = driver_time_ps(c.driver);
+        to_device(&c, c.a, BYTES);
+        assert_int_equal(passed(&c, now), (start + LATENCY_NS + BYTES) * PS);
+        now = driver_time_ps(c.driver);
+        to_host(&c, c.a, BYTES + 1);
+        uint64_t looks = (2 * 50 + DRAM_NS + L2_NS) / LATE_NS + 1;
+        assert_int_equal(passed(&c, now), (start + 50 + LATENCY_NS + BYTES + 1 + looks * LATE_NS) * PS);
+        driver_free(c.driver);
+    }
+}
+
+/* The call of an asynchronous copy returns when it is submitted; one that waits notices the end later. */
+static void calls_of_copies_take_their_time(void **state)
+{
+    (void)state;
+    struct copier c = copier_open(
+        (const char *const[]){latency_500[0], "copies.submit=300ns", "system.wait_time=700ns", NULL});
+    uint64_t now = driver_time_ps(c.driver);
+    to_device(&c, c.a, BYTES);
+    assert_int_equal(driver_time_ps(c.driver) - now, 300 * PS);
+    assert_int_equal(passed(&c, now), (300 + LATENCY_NS + BYTES + 700) * PS);
+    now = driver_time_ps(c.driver);
+    assert_int_equal(passed(&c, now), 0);                                /* there is nothing to wait for */
+    CHECK(stream_copy_bytes(c.a, c.at + 2 * BYTES, c.at, BYTES, false)); /* the host has no part in it */
+    assert_int_equal(driver_time_ps(c.driver) - now, 0);
+    passed(&c, now);
+    driver_free(c.driver);
+}
+
+/* The host writes a small copy into its command, and the GPU reads it from there. */
+static void small_copies_travel_inside_the_command(void **state)
+{
+    (void)state;
+    struct copier c = copier_open((const char *const[]){
+        latency_500[0], "copies.inline_pinned=1000B", "copies.inline_pageable=2000B",
+        "copies.inline_start=200ns", "copies.inline_write=250MB/s", "copies.inline_read=500MB/s", NULL});
+    static char pageable[4000];
+    for (uint64_t bytes = 1000; bytes < 1002; bytes++) {
+        uint64_t now = driver_time_ps(c.driver);
+        to_device(&c, c.a, bytes);
+        assert_int_equal(driver_time_ps(c.driver) - now, (bytes == 1000 ? 4 * bytes : 0) * PS);
+        assert_int_equal(passed(&c, now), (LATENCY_NS + (bytes == 1000 ? 200 + 6 * bytes : bytes)) * PS);
+    }
+    for (uint64_t bytes = 2000; bytes < 2002; bytes++) {
+        uint64_t now = driver_time_ps(c.driver);
+        CHECK(stream_copy_bytes(c.a, c.at, (uintptr_t)pageable, bytes, true));
+        assert_int_equal(passed(&c, now), (LATENCY_NS + (bytes == 2000 ? 200 + 6 * bytes : bytes)) * PS);
+    }
+    driver_free(c.driver);
+}
+
+/* Of four chunks, three are on the link while the CPU works on others: the first one to the host is not, nor
+ * is the last one from there. */
+static void pageable_memory_is_staged(void **state)
+{
+    (void)state;
+    enum { CHUNK = BYTES / 4, CHUNK_NS = 50 };
+    static char pageable[BYTES];
+    for (unsigned far = 0; far < 2; far++) {
+        struct copier c = copier_open((const char *const[]){
+            latency_500[0], "copies.to_device_chunk=10000B", "copies.to_host_chunk=10000B",
+            "copies.chunk_time=50ns", "copies.to_device_memcpy=500MB/s",
+            far ? "copies.cached=20000B" : "copies.cached=1GiB", "copies.to_device_memcpy_far=250MB/s",
+            "copies.to_host_memcpy=200MB/s", NULL});
+        uint64_t staging = far ? (2 + 4) * BYTES / 2 : 2 * BYTES;
+        memset(pageable, 5, BYTES);
+        uint64_t now = driver_time_ps(c.driver);
+        CHECK(stream_copy_bytes(c.a, c.at, (uintptr_t)pageable, BYTES, true));
+        uint64_t taken = driver_time_ps(c.driver) - now;
+        uint64_t expected = LATENCY_NS + 4 * CHUNK_NS + staging + CHUNK;
+        assert_in_range(taken, expected * PS, expected * PS + PS); /* a rate is whole bytes in a second */
+        memset(pageable, 0, BYTES);
+        now = driver_time_ps(c.driver);
+        CHECK(stream_copy_bytes(c.a, (uintptr_t)pageable, c.at, BYTES, true));
+        taken = driver_time_ps(c.driver) - now;
+        expected = LATENCY_NS + CHUNK + 4 * CHUNK_NS + 5 * BYTES;
+        assert_in_range(taken, expected * PS, expected * PS + PS);
+        for (unsigned i = 0; i < BYTES; i++)
+            assert_int_equal(pageable[i], 5);
+        now = driver_time_ps(c.driver);
+        to_device(&c, c.a, BYTES);
+        assert_int_equal(passed(&c, now), (LATENCY_NS + BYTES) * PS); /* pinned memory is not */
+        driver_free(c.driver);
+    }
+}
+
+/* Each page has the link's latency, as it must be there before the next one begins. */
+static void copies_go_page_by_page(void **state)
+{
+    (void)state;
+    enum { PAGE = 4096, PAGE_NS = 100, START_NS = 30 };
+    struct copier c = copier_open((const char *const[]){
+        latency_500[0], "copies.page=4KiB", "copies.page_time=100ns", "copies.to_device_start=30ns", NULL});
+    assert_int_equal(c.at % PAGE, 0);
+    unsigned char *host = c.host;
+    for (unsigned i = 0; i < 4 * BYTES; i++)
+        host[i] = (unsigned char)(i * 7 + i / 256);
+    for (uint64_t skip = 0; skip < 2000; skip += 1000) {
+        uint64_t bytes = 4 * PAGE, pages = skip ? 5 : 4, now = driver_time_ps(c.driver);
+        CHECK(stream_copy_bytes(c.a, c.at + skip, (uintptr_t)host, bytes, false));
+        assert_int_equal(passed(&c, now),
+                         (START_NS + (pages - 1) * PAGE_NS + pages * LATENCY_NS + bytes) * PS);
+        CHECK(stream_copy_bytes(c.a, (uintptr_t)host + 2 * BYTES, c.at + skip, bytes, true));
+        assert_memory_equal(host, host + 2 * BYTES, bytes);
+    }
+    /* Rows of 1000 bytes: a page ends in the middle of one. */
+    struct copy rows = {.to = {.address = c.at, .pitch = 1500},
+                        .from = {.address = (uintptr_t)host, .pitch = 1200},
+                        .width_bytes = 1000,
+                        .height = 10,
+                        .depth = 1};
+    uint64_t now = driver_time_ps(c.driver);
+    CHECK(stream_copy(c.a, &rows, false));
+    assert_int_equal(passed(&c, now), (START_NS + 2 * PAGE_NS + 3 * LATENCY_NS + 10000) * PS);
+    for (unsigned row = 0; row < 10; row++) {
+        CHECK(stream_copy_bytes(c.a, (uintptr_t)host + 2 * BYTES, c.at + row * 1500, 1000, true));
+        assert_memory_equal(host + row * 1200, host + 2 * BYTES, 1000);
+    }
+    driver_free(c.driver);
 }
 
 static void enable_peers(struct copier *c, unsigned count)
@@ -337,17 +486,23 @@ static void a_copy_goes_on_beside_a_kernel(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(a_copy_takes_the_links_latency_and_its_bytes),
-                                       cmocka_unit_test(a_copy_to_the_host_is_read_first),
-                                       cmocka_unit_test(copies_on_the_device_take_memorys_bandwidth),
-                                       cmocka_unit_test(a_copy_waits_for_slow_memory),
-                                       cmocka_unit_test(a_copy_begins_when_its_engine_is_ready),
-                                       cmocka_unit_test(copies_to_peers_take_the_fabrics_bandwidth),
-                                       cmocka_unit_test(copies_over_long_fabrics_take_its_bandwidth),
-                                       cmocka_unit_test(copies_from_two_peers_go_on_beside_each_other),
-                                       cmocka_unit_test(copies_without_peer_access_go_by_the_host),
-                                       cmocka_unit_test(copies_both_ways_leave_each_other_the_links),
-                                       cmocka_unit_test(copies_one_way_follow_each_other),
-                                       cmocka_unit_test(a_copy_goes_on_beside_a_kernel)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_copy_takes_the_links_latency_and_its_bytes),
+        cmocka_unit_test(a_copy_to_the_host_is_read_first),
+        cmocka_unit_test(copies_on_the_device_take_memorys_bandwidth),
+        cmocka_unit_test(a_copy_waits_for_slow_memory),
+        cmocka_unit_test(a_copy_begins_when_its_engine_is_ready),
+        cmocka_unit_test(copies_with_the_host_begin_when_their_engine_is_ready),
+        cmocka_unit_test(calls_of_copies_take_their_time),
+        cmocka_unit_test(small_copies_travel_inside_the_command),
+        cmocka_unit_test(pageable_memory_is_staged),
+        cmocka_unit_test(copies_go_page_by_page),
+        cmocka_unit_test(copies_to_peers_take_the_fabrics_bandwidth),
+        cmocka_unit_test(copies_over_long_fabrics_take_its_bandwidth),
+        cmocka_unit_test(copies_from_two_peers_go_on_beside_each_other),
+        cmocka_unit_test(copies_without_peer_access_go_by_the_host),
+        cmocka_unit_test(copies_both_ways_leave_each_other_the_links),
+        cmocka_unit_test(copies_one_way_follow_each_other),
+        cmocka_unit_test(a_copy_goes_on_beside_a_kernel)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

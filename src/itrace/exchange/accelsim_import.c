@@ -76,7 +76,7 @@ static bool add_copy(struct list *r, uint64_t to, uint64_t bytes)
             return err_set(of->err, "%s:%" PRIu64 ": addresses of more than 256 GiB of memory",
                            r->import.input.name, r->import.line);
         /* stream gpu direction to pitch slice is_host from pitch slice is_host width height depth */
-        const uint64_t copy[] = {0, 0, 0, at, now, now, 0, 0, now, now, 1, now, 1, 1};
+        const uint64_t copy[] = {0, 0, 0, at, now, now, SIDE_GPU, 0, now, now, SIDE_PLAIN, now, 1, 1};
         const uint64_t wait[] = {0, ++of->commands};
         importing_call(of, CALL_TIME, &time, 1);
         importing_call(of, CALL_COPY, copy, COUNT_OF(copy));
