@@ -17,9 +17,11 @@ struct driver *common_start(const char *default_system)
     struct err err;
     mem_on_exhaustion(out_of_memory);
     driver_set_default_system(default_system);
+    common_enter(); /* threads that the driver starts are none of the program's */
     driver = driver_get(&err);
     if (!driver)
         fprintf(stderr, "heddle: %s\n", err.text);
+    common_leave(0);
     return driver;
 }
 
