@@ -6,6 +6,7 @@
 #include "cli/run.h"
 #include "base/bits.h"
 #include "base/file.h"
+#include "base/install.h"
 #include "base/mem.h"
 #include "system/machine.h"
 
@@ -308,12 +309,31 @@ bool cmd_run_prepare(struct run *run, const struct run_request *request, const s
            check_program(run, err) && identify(run, err) && choose_lines(run, err);
 }
 
+/* Which instruction set QEMU emulates, if it is another than this machine's; else NULL. */
+static const char *foreign_set(const struct run *run)
+{
+    const char *name = strrchr(run->cpu->emulator, '-'); /* qemu-aarch64 */
+    return name && strcmp(name + 1, "x86_64") != 0 ? name + 1 : NULL;
+}
+
+/* Programs of another instruction set find its C library where Debian's cross compilers have it. */
+static void set_prefix(const struct run *run)
+{
+    const char *set = foreign_set(run);
+    struct text path = {0};
+    text_add(&path, "/usr/%s-linux-gnu", set ? set : "");
+    if (set && !access(path.at, R_OK))
+        setenv("QEMU_LD_PREFIX", path.at, 0);
+    text_fini(&path);
+}
+
 /* In the child. */
 static void prepare(void *user)
 {
     const struct run *run = user;
     set_environment(run);
     if (run->cpu) { /* QEMU itself runs with the libraries of this machine */
+        set_prefix(run);
         set_or_not("LD_PRELOAD", run->cpu->own_preload);
         set_or_not("LD_LIBRARY_PATH", run->cpu->own_libraries);
         cmd_cpu_child(run->cpu);
@@ -339,9 +359,28 @@ static bool start_machine(struct run *run, struct err *err)
                     : shared_machine_start(&run->machine, "run: --shared", &how, err);
 }
 
+/* Those of a program for another instruction set are in a folder by its name beside ours. */
+static void make_foreign_words(struct run *run, const char *set)
+{
+    struct text folder = {0}, libraries = {0};
+    const char *own = run->cpu->own_libraries;
+    install_add_part(&folder, set);
+    text_add(&libraries, "%s/cuda:%s/hip:%s/opencl%s%s", folder.at, folder.at, folder.at, own ? ":" : "",
+             own ? own : "");
+    cmd_cpu_make_words(run->cpu, run->path, run->request->words, NULL,
+                       run->request->timing.shared ? libraries.at : own);
+    text_fini(&folder);
+    text_fini(&libraries);
+}
+
 /* The emulated program finds our libraries where it uses a GPU. */
 static void make_cpu_words(struct run *run)
 {
+    const char *set = foreign_set(run);
+    if (set) {
+        make_foreign_words(run, set);
+        return;
+    }
     struct text preload = {0}, libraries = {0};
     const char *own = run->cpu->own_libraries;
     text_add(&preload, "%s/" PRELOAD, run->libraries);

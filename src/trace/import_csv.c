@@ -189,13 +189,16 @@ static long read_csv(struct source *source, struct trace_access *into, size_t mo
 
 static bool looks_so(const char *bytes, size_t count)
 {
-    const char *all_end = bytes + count, *line = bytes, *end;
-    while (line < all_end && (*line == '#' || *line == '\n')) { /* comments */
-        end = memchr(line, '\n', (size_t)(all_end - line));
-        line = end ? end + 1 : all_end;
+    const char *line = bytes, *end;
+    size_t left = count;
+    while (left && (*line == '#' || *line == '\n')) { /* comments */
+        end = memchr(line, '\n', left);
+        size_t taken = end ? (size_t)(end + 1 - line) : left;
+        line += taken;
+        left -= taken;
     }
-    end = memchr(line, '\n', (size_t)(all_end - line));
-    end = end ? end : all_end;
+    end = memchr(line, '\n', left);
+    end = end ? end : line + left;
     char separator = separator_of(line, end);
     for (const char *at = line; at < end;) {
         const char *stop = memchr(at, separator, (size_t)(end - at));

@@ -63,7 +63,7 @@ done
 for section in "${sections[@]}"; do
     good params "$section"
     expect_same "first section of $ran" "[$section]" "$(grep -oE '^\[[^]]*\]' out | head -n 1)"
-    [[ $section == gpu.* || $section == fabric.* ]] || cat out >>each # those come with gpu, and with fabric
+    [[ $section == @(gpu|fabric|cpu).* ]] || cat out >>each # those come with gpu, with fabric and with cpu
 done
 expect_same_file 'params of all and of each section' all each
 good params node
