@@ -2,7 +2,7 @@
  * twice and decides how to go on. Many small launches and copies. */
 #include "program.cuh"
 
-enum { SIDE = 256, N = SIDE * SIDE, THREADS = 256, BLOCKS = N / THREADS, ROUNDS = 20 };
+enum { SIDE = 256, N = SIDE * SIDE, THREADS = 256, BLOCKS = N / THREADS, ROUNDS = 40 };
 static float *partial, *device_partial, *x, *r, *p, *ap;
 
 __device__ static void add_up(float value, float *partial)

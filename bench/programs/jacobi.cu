@@ -1,7 +1,7 @@
 /* Jacobi iterations on a square; after every few steps the CPU looks at what changed most. */
 #include "program.cuh"
 
-enum { N = 512, TILE = 16, BLOCKS = N / TILE, STEPS = 5, ROUNDS = 16 };
+enum { N = 512, TILE = 16, BLOCKS = N / TILE, STEPS = 5, ROUNDS = 20 };
 static float *grid, *changes, *device_grids[2], *device_changes;
 
 __global__ void jacobi(const float *from, float *to, float *changes)

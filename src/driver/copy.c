@@ -2,6 +2,7 @@
  * plain copy; what matters is when it happens, and which memory may be accessed. In simulated time the
  * machine moves the bytes. */
 #include "driver/internal.h"
+#include "driver/timeline.h"
 #include "base/bits.h"
 #include "base/mem.h"
 #include "system/machine.h"
@@ -145,15 +146,6 @@ static enum copy_direction direction_of(struct driver *driver, const struct side
                : COPY_STAGED;
 }
 
-uint64_t copy_task_call_ps(const struct driver *driver, const struct task *task)
-{
-    const struct transfer transfer = {.bytes = task->width * task->height * task->depth,
-                                      .to_host = task->to.is_host,
-                                      .pageable = task->to.is_pageable || task->from.is_pageable};
-    bool with_host = task->to.is_host != task->from.is_host;
-    return with_host ? transfer_call_ps(&system_of_device(&driver->system, task->gpu)->copies, &transfer) : 0;
-}
-
 /* Between places of the host it takes no simulated time. */
 static enum command_turn begin_copy(struct command *command, struct task *task)
 {
@@ -210,7 +202,7 @@ static uint64_t copy_call_ps(const struct command *command)
         return 0;
     struct task task = {.gpu = device->index, .to = task_side(&copy->to), .from = task_side(&copy->from)};
     set_box(&task, &copy->box);
-    return copy_task_call_ps(device->driver, &task);
+    return timeline_copy_ps(device->driver, &task);
 }
 
 static const struct command_ops copy_ops = {.bytes = sizeof(struct copy_command),

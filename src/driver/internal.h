@@ -285,7 +285,4 @@ void driver_end_stream(uint64_t driver_number, struct stream *stream, uint64_t i
 /* What every call for a device begins with: DEINITIALIZED, or the sticky error. */
 enum result device_usable(struct device *device);
 
-/* What the call of a copy between the host and a GPU takes, beside system.call_time. */
-uint64_t copy_task_call_ps(const struct driver *driver, const struct task *task);
-
 #endif

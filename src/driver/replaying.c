@@ -460,7 +460,7 @@ static void release_held(const struct replaying *r)
 static void call_copy(struct replaying *r, const struct replayed_command *command)
 {
     if (r->calls_copy && command->has_task)
-        timeline_pass(r->driver, copy_task_call_ps(r->driver, &command->task));
+        timeline_pass(r->driver, timeline_copy_ps(r->driver, &command->task));
     r->calls_copy = false;
 }
 

@@ -558,6 +558,15 @@ void timeline_pass(struct driver *driver, uint64_t ps)
         pass_for_host(driver, ps, 0);
 }
 
+uint64_t timeline_copy_ps(const struct driver *driver, const struct task *task)
+{
+    const struct transfer transfer = {.bytes = task->width * task->height * task->depth,
+                                      .to_host = task->to.is_host,
+                                      .pageable = task->to.is_pageable || task->from.is_pageable};
+    bool with_host = task->to.is_host != task->from.is_host;
+    return with_host ? transfer_call_ps(&system_of_device(&driver->system, task->gpu)->copies, &transfer) : 0;
+}
+
 void timeline_host_reached(struct driver *driver, uint64_t time_ps)
 {
     pass_for_host(driver, 0, time_ps);

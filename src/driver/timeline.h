@@ -30,6 +30,9 @@ void timeline_call(struct driver *driver, bool is_launch);
 /* The host works for so long: for a call that takes longer, or to notice the end of a wait. */
 void timeline_pass(struct driver *driver, uint64_t ps);
 
+/* What the call of a copy between the host and a GPU takes, beside system.call_time; 0 of others. */
+uint64_t timeline_copy_ps(const struct driver *driver, const struct task *task);
+
 /* The host has come to this time by itself: so has the machine then. */
 void timeline_host_reached(struct driver *driver, uint64_t time_ps);
 

@@ -19,6 +19,12 @@ cycle_at() {
 print(max(1, int(float(share) * max(launch.get("end_ps", 0) for launch in launches) * 1980e6 / 1e12)))' "$1" "$2"
 }
 
+# cycle_in FILE: a cycle in the middle of the last launch. (Copies before it may take longer than it does.)
+cycle_in() {
+    python3 -c 'import json, sys; launch = json.load(open(sys.argv[1]))["launches"][-1]
+print(int((launch["start_ps"] + launch["end_ps"]) / 2 * 1980e6 / 1e12))' "$1"
+}
+
 # with OPTIONS WORD...: runs heddle with WORD..., of which one is @: the options stand there.
 with() {
     local -a words=() options
@@ -156,7 +162,7 @@ printf '#!/bin/sh\n%s\n' 'exec ./useptx "$@" $WHAT' >script
 chmod +x script
 export WHAT=''
 run "${program[@]}" --stats straight ./script "$saxpy"
-run "${program[@]}" --checkpoint saved --checkpoint-at "$(cycle_at 0.9 straight)" --checkpoint-stop ./script "$saxpy"
+run "${program[@]}" --checkpoint saved --checkpoint-at "$(cycle_in straight)" --checkpoint-stop ./script "$saxpy"
 expect_status 0
 run "${program[@]}" --resume saved ./script "$saxpy"
 expect_status 0
