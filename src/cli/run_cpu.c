@@ -70,18 +70,27 @@ bool cmd_cpu_load(struct run_cpu *cpu, const char *name, const char *const *sett
     return good && cpu_spec_fill(&cpu->spec, &cpu->config, err);
 }
 
-bool cmd_cpu_uses_gpu(const char *program)
+enum cpu_program cmd_cpu_program(const char *program)
 {
-    static const char *const names[] = {"libcudart.so", "libcuda.so", "__cudaRegisterFatBinary",
-                                        "libOpenCL.so", "libamdhip64.so"};
+    static const struct {
+        const char *name;
+        enum cpu_program uses;
+    } names[] = {{"libcudart.so", CPU_PROGRAM_CUDA},
+                 {"libcuda.so", CPU_PROGRAM_CUDA},
+                 {"__cudaRegisterFatBinary", CPU_PROGRAM_CUDA},
+                 {"libOpenCL.so", CPU_PROGRAM_AMD},
+                 {"libamdhip64.so", CPU_PROGRAM_AMD}};
     static const size_t most = (size_t)1 << 34; /* bytes */
     struct text content = {0};
     struct err unused;
     int status;
     char *path = process_find("run", program, &status, &unused);
-    bool uses = false, good = path && file_read(path, most, &content, &unused);
-    for (size_t i = 0; good && !uses && i < COUNT_OF(names); i++)
-        uses = memmem(content.at, content.length, names[i], strlen(names[i]));
+    enum cpu_program uses = CPU_PROGRAM_ALONE;
+    bool good = path && file_read(path, most, &content, &unused);
+    for (size_t k = 0; good && !uses && k < COUNT_OF(names); k++) {
+        if (memmem(content.at, content.length, names[k].name, strlen(names[k].name)))
+            uses = names[k].uses;
+    }
     text_fini(&content);
     mem_free(path);
     return uses;

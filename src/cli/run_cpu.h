@@ -35,8 +35,9 @@ struct run_cpu {
 /* Reads the description (systems/cpu/NAME.ini, or a file), and those of the settings that are for CPUs. */
 bool cmd_cpu_load(struct run_cpu *cpu, const char *name, const char *const *settings, struct err *err);
 
-/* Whether the program names a library of GPUs, or holds one. */
-bool cmd_cpu_uses_gpu(const char *program);
+/* Which library of GPUs the program names, or holds. */
+enum cpu_program { CPU_PROGRAM_ALONE, CPU_PROGRAM_CUDA, CPU_PROGRAM_AMD /* OpenCL or HIP */ };
+enum cpu_program cmd_cpu_program(const char *program);
 
 /* Finds the emulator of the program. False: *status is the exit status. */
 bool cmd_cpu_prepare(struct run_cpu *cpu, const char *path, int *status, struct err *err);
