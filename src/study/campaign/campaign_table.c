@@ -20,6 +20,7 @@ static struct campaign_row *add_row(struct campaign_table *table, const char *na
     return row;
 }
 
+/* False: there are no such points, or the metric is none of theirs. */
 static bool fill_row(const struct campaign_table *table, const struct campaign *campaign, size_t *labels,
                      struct campaign_row *row)
 {
@@ -27,7 +28,8 @@ static bool fill_row(const struct campaign_table *table, const struct campaign *
     for (size_t i = 0; i < table->column_count; i++) {
         labels[table->figure->columns] = table->columns[i];
         row->cells[i] = campaign_figure_value(campaign, table->figure, labels);
-        any |= campaign_point_at(campaign, labels) != NULL;
+        const struct campaign_point *point = campaign_point_at(campaign, labels);
+        any |= point && (point->state != CAMPAIGN_DONE || !isnan(row->cells[i]));
     }
     return any;
 }
