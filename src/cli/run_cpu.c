@@ -192,7 +192,7 @@ void cmd_cpu_fini(struct run_cpu *cpu)
     if (cpu->cores)
         cpurun_free(cpu->cores);
     if (cpu->is_coherent)
-        coherent_fini(&cpu->coherent);
+        cpugpu_fini(&cpu->coherent);
     if (cpu->shared)
         cpurun_shared_free(cpu->shared, cpu->shared_file);
     config_fini(&cpu->config);
@@ -209,8 +209,8 @@ bool cmd_cpu_check(const struct run_cpu *cpu, const char *program, int status, s
     const struct cpurun_shared *shared = cpu->shared;
     if (*cpu->failure.text)
         return err_set(err, "run: --cpu: %.250s", cpu->failure.text);
-    if (cpu->is_coherent && *walk_failure(cpu->coherent.walk))
-        return err_set(err, "run: --cpu: %.250s", walk_failure(cpu->coherent.walk));
+    if (cpu->is_coherent && *follow_failure(cpu->coherent.follow))
+        return err_set(err, "run: --cpu: %.250s", follow_failure(cpu->coherent.follow));
     if (!shared->began)
         return err_set(err, "run: --cpu: %.200s did not come to run in QEMU (status %d)", program, status);
     if (shared->too_many_threads)

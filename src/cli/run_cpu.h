@@ -21,7 +21,7 @@ struct run_cpu {
     struct cpurun_shared *shared;
     struct cpurun *cores;
     bool is_coherent;
-    struct coherent coherent; /* what lies below the cores' caches, if so */
+    struct cpugpu coherent; /* what lies below the cores' caches, if so */
     struct hostmem_caches caches;
     struct serve_options serving;
     struct serve *machine; /* beside the cores, or NULL */

@@ -11,21 +11,21 @@
 static uint64_t reach(void *user, uint32_t gpu, const unsigned char *line, bool writes, uint64_t time_ps)
 {
     struct run_cpu *cpu = user;
-    return coherent_reach(&cpu->coherent, gpu, line, writes, time_ps);
+    return cpugpu_reach(&cpu->coherent, gpu, line, writes, time_ps);
 }
 
 static unsigned char *copy_of(void *user, uint32_t gpu, const unsigned char *line)
 {
     struct run_cpu *cpu = user;
-    return coherent_gpu_copy(&cpu->coherent, gpu, line);
+    return cpugpu_gpu_copy(&cpu->coherent, gpu, line);
 }
 
 static void copy_rows(struct run_cpu *cpu, const struct task *task, const struct task_side *side, bool writes)
 {
     for (uint64_t z = 0; z < task->depth; z++)
         for (uint64_t y = 0; y < task->height; y++)
-            coherent_copy(&cpu->coherent, side->at + z * side->slice + y * side->pitch, task->width, writes,
-                          serve_time(cpu->machine));
+            cpugpu_copy(&cpu->coherent, side->at + z * side->slice + y * side->pitch, task->width, writes,
+                        serve_time(cpu->machine));
 }
 
 /* Copy engines find what the cores have changed, and end their copies of what is overwritten. */
@@ -33,7 +33,7 @@ static void task_begins(void *user, const struct task *task)
 {
     struct run_cpu *cpu = user;
     if (task->launch)
-        coherent_begin_kernel(&cpu->coherent, task->gpu, serve_time(cpu->machine));
+        cpugpu_begin_kernel(&cpu->coherent, task->gpu, serve_time(cpu->machine));
     bool is_shared = system_shares_memory(cpu->serving.system); /* device memory may be in caches, too */
     if (!task->launch && !task->is_fill && !task->is_prefetch && (task->from.is_host || is_shared))
         copy_rows(cpu, task, &task->from, false);
@@ -43,10 +43,10 @@ static void task_begins(void *user, const struct task *task)
 
 bool cmd_cpu_make_memory(struct run_cpu *cpu, uint32_t gpus, struct err *err)
 {
-    if (!coherent_is_on(&cpu->spec))
+    if (!cpugpu_is_on(&cpu->spec))
         return true;
     cpu->is_coherent = true;
-    return coherent_init(&cpu->coherent, &cpu->spec, gpus, NULL, err);
+    return cpugpu_init(&cpu->coherent, &cpu->spec, gpus, NULL, err);
 }
 
 /* ---- turns ---- */

@@ -39,7 +39,7 @@ static uint64_t sum_of(const struct stat_table *table, const uint64_t *sums, con
 /* Lines that were read from memory, past all caches. */
 static uint64_t memory_reads(const struct run_cpu *cpu)
 {
-    return cpu->is_coherent ? walk_counts(cpu->coherent.walk)->memory_reads
+    return cpu->is_coherent ? follow_counts(cpu->coherent.follow)->memory_reads
                             : cpurun_memory(cpu->cores)->l3_misses;
 }
 
@@ -104,7 +104,7 @@ void cmd_cpu_write(const struct run_cpu *cpu, struct json_writer *json)
     json_close(json);
     json_open_object(json, "memory");
     if (cpu->is_coherent)
-        json_put_stats(json, &walk_stats, walk_counts(cpu->coherent.walk));
+        json_put_stats(json, &follow_stats, follow_counts(cpu->coherent.follow));
     else
         json_put_stats(json, &cpu_shared_stats, cpurun_memory(cores));
     json_close(json);

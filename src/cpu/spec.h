@@ -70,11 +70,9 @@
 
 #define CPU_COHERENCE_PARAMS(P, S)                                                                           \
     P(S, text, protocol, "plain", "",                                                                        \
-      "protocol between the cores' L2s, GPUs and memory (heddle protocol show), or a file; plain: MESI by "  \
-      "an L3, without messages, and not with GPUs")                                                          \
+      "heddle protocol lists them; or a file; plain: an L3 with MESI, not with GPUs")                        \
     P(S, text, topology, "crossbar", "",                                                                     \
-      "network between cores, GPUs and homes: crossbar, point-to-point, ring, mesh, torus, cluster, or the " \
-      "file of a graph (systems/topologies)")                                                                \
+      "point-to-point, ring, mesh, torus, cluster; or the file of a graph")                                  \
     P(S, count, homes, "1", "1..16", "home nodes, each with a part of the L3; lines in turn")                \
     P(S, time, link_latency, "2ns", "1ps..10us", "of a link of the network")                                 \
     P(S, rate, link_bandwidth, "0B/s", "0|1MB/s..100TB/s", "of a link, each way; 0: no limit")               \

@@ -18,9 +18,7 @@
     P(S, size, interleave, "4KiB", "4KiB..1GiB", "unified: so many bytes of memory are on each GPU in turn") \
     P(S, count, monolithic, "1", "1..64",                                                                    \
       "a GPU is one chip of so many times the SMs, L2, memory and bandwidth that are described")             \
-    P(S, text, cpu, "", "",                                                                                  \
-      "timing: programs run on these CPU cores, a description in systems/cpu (heddle run --cpu says so, "    \
-      "too); none: on this machine's own, without their time")                                               \
+    P(S, text, cpu, "", "", "CPU cores that programs run on in timing mode: a description of systems/cpu")   \
     P(S, choice, space, "split", "split|shared",                                                             \
       "split: GPUs have memory of their own; shared: what programs allocate on a GPU is memory of the "      \
       "host, in whose caches it may be")                                                                     \

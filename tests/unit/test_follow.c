@@ -2,24 +2,24 @@
 #include "check.h"
 #include "base/rng.h"
 #include "coherence/coherence.h"
-#include "coherence/walk/walk.h"
+#include "coherence/follow/follow.h"
 
 enum { CPUS = 3, GPUS = 1, AGENTS = CPUS + GPUS, LINES = 24, LINE = 64, HOMES = 2 };
 
 static const struct topology_spec plain = {.latency_ps = 3000};
 
-static struct walk_spec spec_of(const struct protocol *protocol, enum topology shape, uint32_t gpus)
+static struct follow_spec spec_of(const struct protocol *protocol, enum topology shape, uint32_t gpus)
 {
-    struct walk_spec spec = {.protocol = protocol,
-                             .cpus = CPUS,
-                             .gpus = gpus,
-                             .homes = HOMES,
-                             .line_bytes = LINE,
-                             .cpu = {.latency_ps = 1000},
-                             .gpu = {.sets = 2, .ways = 2, .latency_ps = 2000},
-                             .home = {.sets = 2, .ways = 2, .latency_ps = 5000},
-                             .memory_latency_ps = 50000,
-                             .topology = plain};
+    struct follow_spec spec = {.protocol = protocol,
+                               .cpus = CPUS,
+                               .gpus = gpus,
+                               .homes = HOMES,
+                               .line_bytes = LINE,
+                               .cpu = {.latency_ps = 1000},
+                               .gpu = {.sets = 2, .ways = 2, .latency_ps = 2000},
+                               .home = {.sets = 2, .ways = 2, .latency_ps = 5000},
+                               .memory_latency_ps = 50000,
+                               .topology = plain};
     spec.topology.shape = shape;
     return spec;
 }
@@ -45,17 +45,17 @@ static void lose(void *user, uint32_t cpu, uint64_t line, bool invalidate)
     cpus->may_write[cpu][line] = cpus->dirty[cpu][line] = false;
 }
 
-static void use_cpu(struct walk *walk, struct cpus *cpus, struct rng *rng, uint32_t cpu, uint64_t line,
+static void use_cpu(struct follow *follow, struct cpus *cpus, struct rng *rng, uint32_t cpu, uint64_t line,
                     uint64_t time)
 {
     uint32_t what = (uint32_t)rng_below(rng, 8);
     if (what == 0) {
         if (cpus->has[cpu][line])
-            walk_leave(walk, cpu, line, cpus->dirty[cpu][line], time);
+            follow_leave(follow, cpu, line, cpus->dirty[cpu][line], time);
         cpus->has[cpu][line] = cpus->may_write[cpu][line] = cpus->dirty[cpu][line] = false;
     } else if (what < 4) {
         if (!cpus->has[cpu][line]) {
-            struct walk_reply reply = walk_access(walk, cpu, line, COH_LOAD, time);
+            struct follow_reply reply = follow_access(follow, cpu, line, COH_LOAD, time);
             assert_false(reply.stale);
             assert_true(reply.done_ps >= time);
             cpus->has[cpu][line] = true;
@@ -63,7 +63,7 @@ static void use_cpu(struct walk *walk, struct cpus *cpus, struct rng *rng, uint3
         }
     } else {
         if (!cpus->may_write[cpu][line]) {
-            struct walk_reply reply = walk_access(walk, cpu, line, COH_STORE, time);
+            struct follow_reply reply = follow_access(follow, cpu, line, COH_STORE, time);
             assert_true(reply.may_write);
             cpus->has[cpu][line] = cpus->may_write[cpu][line] = true;
         }
@@ -71,16 +71,16 @@ static void use_cpu(struct walk *walk, struct cpus *cpus, struct rng *rng, uint3
     }
 }
 
-static void check_copies(const struct walk *walk, const struct protocol *protocol, uint64_t line)
+static void check_copies(const struct follow *follow, const struct protocol *protocol, uint64_t line)
 {
     uint32_t readers = 0, writers = 0;
     for (uint32_t i = 0; i < AGENTS; i++) {
-        uint8_t flags = walk_flags(walk, i, line);
+        uint8_t flags = follow_flags(follow, i, line);
         readers += (flags & COH_READ) != 0;
         writers += (flags & COH_WRITE) != 0;
     }
     assert_true(writers <= 1 && (!writers || readers == 1));
-    assert_string_equal(walk_failure(walk), "");
+    assert_string_equal(follow_failure(follow), "");
     (void)protocol;
 }
 
@@ -89,28 +89,29 @@ static void play(const struct protocol *protocol, enum topology shape, uint64_t 
     struct cpus cpus = {0};
     struct rng rng;
     struct err err;
-    struct walk_spec spec = spec_of(protocol, shape, GPUS);
-    struct walk *walk = walk_new(&spec, &(struct walk_client){is_dirty, lose, &cpus}, &err);
-    assert_non_null(walk);
+    struct follow_spec spec = spec_of(protocol, shape, GPUS);
+    struct follow *follow = follow_new(&spec, &(struct follow_client){is_dirty, lose, &cpus}, &err);
+    assert_non_null(follow);
     rng_init(&rng, seed, protocol->name);
     for (uint32_t i = 0; i < 4000; i++) {
         uint64_t line = rng_below(&rng, LINES), time = i * 1000;
         uint32_t agent = (uint32_t)rng_below(&rng, AGENTS + 1);
         if (agent < CPUS) {
-            use_cpu(walk, &cpus, &rng, agent, line, time);
+            use_cpu(follow, &cpus, &rng, agent, line, time);
         } else if (agent < AGENTS) {
-            struct walk_reply reply =
-                walk_access(walk, agent, line, rng_below(&rng, 3) ? COH_LOAD : COH_STORE, time);
+            struct follow_reply reply =
+                follow_access(follow, agent, line, rng_below(&rng, 3) ? COH_LOAD : COH_STORE, time);
             assert_false(reply.stale);
         } else {
-            struct walk_reply reply = walk_access(walk, walk_home_of(walk, line), line,
-                                                  rng_below(&rng, 2) ? COH_DMA_READ : COH_DMA_WRITE, time);
+            struct follow_reply reply =
+                follow_access(follow, follow_home_of(follow, line), line,
+                              rng_below(&rng, 2) ? COH_DMA_READ : COH_DMA_WRITE, time);
             assert_false(reply.stale);
         }
-        check_copies(walk, protocol, line);
+        check_copies(follow, protocol, line);
     }
-    assert_int_equal(walk_counts(walk)->stale, 0);
-    walk_free(walk);
+    assert_int_equal(follow_counts(follow)->stale, 0);
+    follow_free(follow);
 }
 
 static void never_stale(void **state)
@@ -152,8 +153,8 @@ static void take_as_long(const struct protocol *protocol, enum topology shape)
     struct cpus cpus = {0};
     struct rng rng;
     uint64_t took = 0;
-    struct walk_spec spec = spec_of(protocol, shape, 0);
-    spec.home = (struct walk_cache){
+    struct follow_spec spec = spec_of(protocol, shape, 0);
+    spec.home = (struct follow_cache){
         .latency_ps = 5000, .sets = protocol->memory_apart ? 64 : 0, .ways = protocol->memory_apart ? 4 : 0};
     struct coherence_spec other = {.protocol = protocol,
                                    .cpus = CPUS,
@@ -172,9 +173,9 @@ static void take_as_long(const struct protocol *protocol, enum topology shape)
     void *users[CPUS + HOMES] = {&took, &took, &took};
     struct engine *engine = engine_new(&(struct engine_spec){.payload_bytes = coherence_payload_bytes()});
     struct coherence *timed = coherence_new(engine, &other, clients, users, &err);
-    struct walk *walk = walk_new(&spec, &(struct walk_client){is_dirty, lose, &cpus}, &err);
+    struct follow *follow = follow_new(&spec, &(struct follow_client){is_dirty, lose, &cpus}, &err);
     assert_non_null(timed);
-    assert_non_null(walk);
+    assert_non_null(follow);
     rng_init(&rng, shape, protocol->name);
     assert_true(engine_ready(engine, &err));
     for (uint32_t i = 0; i < 100; i++) {
@@ -183,14 +184,14 @@ static void take_as_long(const struct protocol *protocol, enum topology shape)
         enum coh_op op = rng_below(&rng, 2) ? COH_LOAD : COH_STORE;
         coherence_post(timed, engine, cpu, line * LINE << 8 | op);
         engine_run(engine, &(struct engine_run){.until = TIME_NEVER}, &err);
-        struct walk_reply reply = walk_access(walk, cpu, line, op, i * 1000000);
+        struct follow_reply reply = follow_access(follow, cpu, line, op, i * 1000000);
         cpus.has[cpu][line] = true;
         if (reply.done_ps - i * 1000000 != took)
             fail_msg("%s, %s: access %u took %llu ps, and %llu by timed agents", protocol->name,
                      topology_names[shape], i, (unsigned long long)(reply.done_ps - i * 1000000),
                      (unsigned long long)took);
     }
-    walk_free(walk);
+    follow_free(follow);
     engine_free(engine);
     coherence_free(timed);
 }

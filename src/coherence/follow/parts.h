@@ -1,23 +1,24 @@
 /* For this room only. */
-#ifndef WALK_PARTS_H
-#define WALK_PARTS_H
+#ifndef FOLLOW_PARTS_H
+#define FOLLOW_PARTS_H
 
 #include "base/calendar.h"
 #include "cache/tags.h"
-#include "coherence/walk/walk.h"
+#include "coherence/follow/follow.h"
 
-enum { WALK_MEMORY = COH_AGENTS_MOST - 1, WALK_NODES_MOST = 256 };
+enum { FOLLOW_MEMORY = COH_AGENTS_MOST - 1, FOLLOW_NODES_MOST = 256 };
 
 /* A line that some cache has, or whose home knows something of it: its state at every cache, and at home. */
-struct walk_line {
+struct follow_line {
     uint64_t line;
     uint32_t next; /* in its bucket, or of the free ones; plus 1 */
     uint32_t unused;
-    uint64_t misses; /* bits: whose copy misses a store; by cache, then the home's; memory's is WALK_MEMORY */
+    uint64_t
+        misses; /* bits: whose copy misses a store; by cache, then the home's; memory's is FOLLOW_MEMORY */
     struct coh_line at[]; /* by cache, then the home's; behind them the GPUs' bytes */
 };
 
-struct walk_lines {
+struct follow_lines {
     char *at;
     size_t bytes_each;
     uint32_t used, capacity, spare; /* plus 1 */
@@ -25,69 +26,69 @@ struct walk_lines {
     uint32_t bucket_count; /* a power of two */
 };
 
-void walk_lines_init(struct walk_lines *lines, size_t bytes_each);
-void walk_lines_fini(struct walk_lines *lines);
-struct walk_line *walk_line_find(const struct walk_lines *lines, uint64_t line); /* or NULL */
-struct walk_line *walk_line_make(struct walk_lines *lines, uint64_t line);       /* pointers to others end */
-void walk_line_free(struct walk_lines *lines, struct walk_line *line);
-static inline struct walk_line *walk_line_at(const struct walk_lines *lines, uint32_t number)
+void follow_lines_init(struct follow_lines *lines, size_t bytes_each);
+void follow_lines_fini(struct follow_lines *lines);
+struct follow_line *follow_line_find(const struct follow_lines *lines, uint64_t line); /* or NULL */
+struct follow_line *follow_line_make(struct follow_lines *lines, uint64_t line); /* pointers to others end */
+void follow_line_free(struct follow_lines *lines, struct follow_line *line);
+static inline struct follow_line *follow_line_at(const struct follow_lines *lines, uint32_t number)
 {
-    return (struct walk_line *)(void *)(lines->at + (size_t)number * lines->bytes_each);
+    return (struct follow_line *)(void *)(lines->at + (size_t)number * lines->bytes_each);
 }
 
 /* ---- the way between agents ---- */
 
-struct walk_link {
+struct follow_link {
     uint64_t latency_ps, period_ps; /* in which PERIOD_BYTES pass; 0: no limit */
     uint32_t overhead_bytes, flit_bytes;
     struct calendar *ways[2]; /* by direction; NULL where there is no limit */
 };
 
-struct walk_ways {
+struct follow_ways {
     uint32_t node_count, link_count;
-    struct walk_link *links;
+    struct follow_link *links;
     uint64_t *node_latency;
     uint16_t *next_node, *next_link; /* by node and destination */
 };
 
-bool walk_ways_init(struct walk_ways *ways, const struct net_graph *graph, struct err *err);
-void walk_ways_fini(struct walk_ways *ways);
+bool follow_ways_init(struct follow_ways *ways, const struct net_graph *graph, struct err *err);
+void follow_ways_fini(struct follow_ways *ways);
 
 /* When a message that leaves at this time is there; adds the links that it crosses. */
-uint64_t walk_ways_pass(struct walk_ways *ways, uint32_t from, uint32_t to, uint32_t bytes, uint64_t time_ps,
-                        uint64_t *hops);
+uint64_t follow_ways_pass(struct follow_ways *ways, uint32_t from, uint32_t to, uint32_t bytes,
+                          uint64_t time_ps, uint64_t *hops);
 
 /* Bytes that pass a narrow place, in periods: when those that come at this time have passed. */
-uint64_t walk_narrow_pass(struct calendar *calendar, uint64_t period_ps, uint32_t bytes, uint64_t time_ps);
-uint64_t walk_narrow_period(uint64_t bytes_per_s);
+uint64_t follow_narrow_pass(struct calendar *calendar, uint64_t period_ps, uint32_t bytes, uint64_t time_ps);
+uint64_t follow_narrow_period(uint64_t bytes_per_s);
 
 /* ---- an access ---- */
 
-struct walk_message {
+struct follow_message {
     uint64_t time_ps, order;
     struct coh_message message;
     bool misses; /* its data misses a store */
     bool is_op;  /* no message, but what an agent asks for itself */
     uint8_t op;
-    uint8_t source; /* enum walk_from, of its data */
+    uint8_t source; /* enum follow_from, of its data */
 };
 
-struct walk {
-    struct walk_spec spec;
-    struct walk_client client;
+struct follow {
+    struct follow_spec spec;
+    struct follow_client client;
     struct coh_controller controllers[COH_ROLE_COUNT];
-    struct walk_lines lines;
-    struct walk_ways ways;
+    struct follow_lines lines;
+    struct follow_ways ways;
     struct calendar *memory; /* or NULL */
     uint64_t memory_period_ps;
     uint32_t caches;                         /* CPUs and GPUs */
     struct tags *gpu_tags[16];               /* by GPU; NULL: any number of lines */
     struct tags *home_tags[COH_AGENTS_MOST]; /* by home, or NULL */
-    struct walk_counts counts;
+    struct follow_counts counts;
     struct err failure;
 
     /* Of the access that is under way: */
-    struct walk_message *queue, *stalled; /* messages on their way, and at lines that are busy */
+    struct follow_message *queue, *stalled; /* messages on their way, and at lines that are busy */
     size_t queue_count, queue_capacity, stalled_count, stalled_capacity;
     uint64_t order;
     uint32_t agent;
@@ -96,12 +97,12 @@ struct walk {
     bool performed;     /* its store was done at home */
     bool missed_before; /* the agent's copy missed a store before that */
     bool fetched;       /* the home read the line from memory */
-    struct walk_reply reply;
+    struct follow_reply reply;
 };
 
 /* Lines in front of memory, and memory (memory.c). */
-uint64_t walk_memory_read(struct walk *walk, uint32_t home, uint64_t line, uint64_t time_ps,
-                          enum walk_from *from);
-void walk_memory_write(struct walk *walk, uint32_t home, uint64_t line, uint64_t time_ps);
+uint64_t follow_memory_read(struct follow *follow, uint32_t home, uint64_t line, uint64_t time_ps,
+                            enum follow_from *from);
+void follow_memory_write(struct follow *follow, uint32_t home, uint64_t line, uint64_t time_ps);
 
 #endif
