@@ -152,6 +152,8 @@ void cmd_cpu_make_words(struct run_cpu *cpu, char *path, char **words, const cha
 void cmd_cpu_child(const struct run_cpu *cpu)
 {
     fcntl(cpu->shared_file, F_SETFD, 0);
+    if (cpu->machine)
+        signal(SIGPIPE, cpu->own_sigpipe);
     setenv(CPURUN_VARIABLE, "1", 1);
     personality(ADDR_NO_RANDOMIZE | (unsigned)personality(UINT32_MAX));
 }

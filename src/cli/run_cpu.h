@@ -24,10 +24,11 @@ struct run_cpu {
     struct cpugpu coherent; /* what lies below the cores' caches, if so */
     struct hostmem_caches caches;
     struct serve_options serving;
-    struct serve *machine; /* beside the cores, or NULL */
-    struct err failure;    /* of the machine; "": none */
-    pthread_t thread;      /* that simulates */
-    char **words;          /* what QEMU is called with */
+    struct serve *machine;    /* beside the cores, or NULL */
+    struct err failure;       /* of the machine; "": none */
+    void (*own_sigpipe)(int); /* what was to be done with it before, and is by the program */
+    pthread_t thread;         /* that simulates */
+    char **words;             /* what QEMU is called with */
     struct text plugin_word, environment[2];
     const char *own_preload, *own_libraries; /* LD_PRELOAD and LD_LIBRARY_PATH as heddle has them, or NULL */
 };

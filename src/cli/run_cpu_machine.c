@@ -88,7 +88,7 @@ bool cmd_cpu_make_machine(struct run_cpu *cpu, const struct serve_options *how, 
         cpu->serving.caches = &cpu->caches;
         cpu->serving.begins = task_begins;
     }
-    signal(SIGPIPE, SIG_IGN); /* a program that ends closes its socket */
+    cpu->own_sigpipe = signal(SIGPIPE, SIG_IGN); /* a program that ends closes its socket */
     cpu->machine = serve_new(&cpu->serving, err);
     return cpu->machine;
 }
