@@ -301,9 +301,9 @@ void optimize_vectors(struct ptx_module *module, struct ptx_function *f)
             if (!v.joined[i] && !v.gone[i])
                 continue;
             rewrite_copy(&rewrite, i);
+            rewrite_drop(&rewrite, i + 1); /* first: a label at the load is then one at the vector */
             if (v.joined[i])
                 add_vector(&v, &rewrite, i);
-            rewrite_drop(&rewrite, i + 1);
         }
         rewrite_finish(&rewrite);
     }
