@@ -75,6 +75,19 @@ static void nothing_passes_clocks_and_barriers(void **state)
     expect_order("bar ld st ret", "\nbar.sync 0; ld.global.u32 %r5, [%l2]; st.global.u32 [%l2], %r5;");
 }
 
+static void nothing_passes_atomics_that_acquire_or_release(void **state)
+{
+    (void)state;
+    expect_order("atom ld st ret",
+                 "\natom.acquire.gpu.global.add.u32 %r2, [%l2], 1; ld.global.u32 %r3, [%l2+4];\n"
+                 "st.global.u32 [%l2+8], %r3;");
+    expect_order("ld atom st ret",
+                 "\natom.relaxed.gpu.global.add.u32 %r2, [%l2], 1; ld.global.u32 %r3, [%l2+4];\n"
+                 "st.global.u32 [%l2+8], %r3;");
+    expect_order("ld st red ret", "\nld.global.u32 %r3, [%l2+8]; st.shared.u32 [%r1], %r3;\n"
+                                  "red.release.gpu.global.add.u32 [%l2], 1;");
+}
+
 static void small_branches_become_guards(void **state)
 {
     (void)state;
@@ -279,6 +292,7 @@ int main(void)
         cmocka_unit_test(loads_start_early),
         cmocka_unit_test(loads_do_not_pass_stores_that_may_meet_them),
         cmocka_unit_test(nothing_passes_clocks_and_barriers),
+        cmocka_unit_test(nothing_passes_atomics_that_acquire_or_release),
         cmocka_unit_test(small_branches_become_guards),
         cmocka_unit_test(loops_are_unrolled),
         cmocka_unit_test(labels_stay_before_loads_that_become_one),
