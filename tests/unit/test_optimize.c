@@ -75,6 +75,19 @@ static void nothing_passes_clocks_and_barriers(void **state)
     expect_order("bar ld st ret", "\nbar.sync 0; ld.global.u32 %r5, [%l2]; st.global.u32 [%l2], %r5;");
 }
 
+static void nothing_passes_atomics_that_acquire_or_release(void **state)
+{
+    (void)state;
+    expect_order("atom ld st ret",
+                 "\natom.acquire.gpu.global.add.u32 %r2, [%l2], 1; ld.global.u32 %r3, [%l2+4];\n"
+                 "st.global.u32 [%l2+8], %r3;");
+    expect_order("ld atom st ret",
+                 "\natom.relaxed.gpu.global.add.u32 %r2, [%l2], 1; ld.global.u32 %r3, [%l2+4];\n"
+                 "st.global.u32 [%l2+8], %r3;");
+    expect_order("ld st red ret", "\nld.global.u32 %r3, [%l2+8]; st.shared.u32 [%r1], %r3;\n"
+                                  "red.release.gpu.global.add.u32 [%l2], 1;");
+}
+
 static void small_branches_become_guards(void **state)
 {
     (void)state;
@@ -114,7 +127,23 @@ static void loops_are_unrolled(void **state)
     assert_int_equal(count_of(LOOP("", "bar.sync 0;\n"), "ld.global.f32"), 1);
 }
 
-/* Random kernels, run as they are and optimized */
+/* A loop or a branch that begins with loads that become one begins with that one. */
+static void labels_stay_before_loads_that_become_one(void **state)
+{
+    (void)state;
+    struct ptx_module *module =
+        parse("mov.u32 %r2, s; mov.u32 %r3, 0;\nL: .pragma \"nounroll\";\n"
+              "ld.shared.u32 %r4, [%r2]; ld.shared.u32 %r5, [%r2+4];\nadd.s32 %r3, %r3, %r4;\n"
+              "add.s32 %r3, %r3, %r5; add.s32 %r2, %r2, 16;\nsetp.lt.u32 %p1, %r2, %r0; @%p1 bra L;\n"
+              "st.global.u32 [%l2], %r3;");
+    ptxas_optimize(module);
+    const struct ptx_function *f = &module->functions[0];
+    assert_string_equal(f->labels[0].name, "L");
+    assert_string_equal(f->insts[f->labels[0].inst].opcode, "ld.shared.v2.u32");
+    ptx_free(module);
+}
+
+/* Random kernels of floats, run as they are and optimized; test_optimize_random.c has all the rest */
 
 enum { THREADS = 64, WORDS = 16 * THREADS, TRIALS = 1500 };
 static uint32_t memory[2][WORDS];
@@ -263,8 +292,10 @@ int main(void)
         cmocka_unit_test(loads_start_early),
         cmocka_unit_test(loads_do_not_pass_stores_that_may_meet_them),
         cmocka_unit_test(nothing_passes_clocks_and_barriers),
+        cmocka_unit_test(nothing_passes_atomics_that_acquire_or_release),
         cmocka_unit_test(small_branches_become_guards),
         cmocka_unit_test(loops_are_unrolled),
+        cmocka_unit_test(labels_stay_before_loads_that_become_one),
         cmocka_unit_test(what_is_computed_stays_the_same),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -381,6 +381,8 @@ static void describe(struct opcode *opcode, const char *text)
                                                   : 1;
     opcode->bytes = (uint8_t)(opcode->vector * ptx_type_bytes(opcode->type));
     opcode->strict = ptx_opcode_has(text, "volatile");
+    opcode->orders =
+        ptx_opcode_has(text, "acquire") || ptx_opcode_has(text, "release") || ptx_opcode_has(text, "acq_rel");
     opcode->constant_space = ptx_opcode_has(text, "nc") || opcode->space == PTX_CONST ||
                              !strncmp(text, "tex.", 4) || !strncmp(text, "txq", 3) ||
                              !strncmp(text, "suq", 3);

@@ -53,6 +53,7 @@ struct opcode {
     uint8_t bytes;       /* of what it touches there */
     uint8_t vector;      /* 1, 2, 4, 8 elements */
     bool strict;         /* volatile: stays in order with all memory */
+    bool orders;         /* acquires or releases: no access to memory moves past it */
     bool constant_space; /* what nobody writes while the kernel runs: .nc, const, parameters */
     bool whole_warp;     /* lanes load or store for each other: not to be guarded, and not just `bytes` */
     bool carry;          /* reads or writes the carry flag */

@@ -238,7 +238,7 @@ static void see_block(struct vector *v, const struct flow_block *block)
         const struct opcode *opcode = values_opcode(&v->pass->plan.values, i);
         bool stores =
             opcode->effect == EFFECT_WRITE && (opcode->space == PTX_SHARED || opcode->space == PTX_GENERIC);
-        if (stores || opcode->effect == EFFECT_ALL || opcode->splits)
+        if (stores || opcode->effect == EFFECT_ALL || opcode->splits || opcode->orders)
             close_groups(v);
         if (is_word_load(v, i))
             see_load(v, i);
@@ -301,9 +301,9 @@ void optimize_vectors(struct ptx_module *module, struct ptx_function *f)
             if (!v.joined[i] && !v.gone[i])
                 continue;
             rewrite_copy(&rewrite, i);
+            rewrite_drop(&rewrite, i + 1); /* first: a label at the load is then one at the vector */
             if (v.joined[i])
                 add_vector(&v, &rewrite, i);
-            rewrite_drop(&rewrite, i + 1);
         }
         rewrite_finish(&rewrite);
     }

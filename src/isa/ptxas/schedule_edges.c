@@ -71,7 +71,7 @@ static void find_base(struct schedule *s, const struct ptx_operand *operand, str
         bool renames = opcode->kind == KIND_MOVE || opcode->kind == KIND_RENAME;
         if (adds && a->kind == PTX_OP_REGISTER && b->kind == PTX_OP_INTEGER &&
             values_maker(&s->plan.values, a) != VALUES_NONE)
-            access->offset += (int64_t)b->value, operand = a;
+            access->offset += opcode->kind == KIND_ADD ? (int32_t)b->value : (int64_t)b->value, operand = a;
         else if (renames && !strncmp(opcode->text, "mov", 3) && a->kind == PTX_OP_SYMBOL)
             access->offset += (int64_t)a->value, operand = a;
         else if (renames && !strncmp(opcode->text, "cvta", 4) && a->kind == PTX_OP_REGISTER)
@@ -96,7 +96,8 @@ static struct schedule_access access_of(struct schedule *s)
     struct schedule_access access = {.node = s->node,
                                      .space = opcode->space,
                                      .writes = opcode->effect == EFFECT_WRITE,
-                                     .strict = opcode->strict};
+                                     .strict = opcode->strict,
+                                     .wall = opcode->orders};
     access.bytes = opcode->bytes;
     if (!opcode->bytes || opcode->whole_warp)
         return access;
