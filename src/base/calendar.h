@@ -1,5 +1,6 @@
 /* What is taken in which cycle. Requests need not come in the order of their times: each takes the first
- * period from its own on that is not full. Periods far behind the latest are forgotten. */
+ * period from its own on that is not full. Periods far behind the latest are forgotten: who comes there finds
+ * room, and takes none. */
 #ifndef BASE_CALENDAR_H
 #define BASE_CALENDAR_H
 
@@ -16,7 +17,7 @@ struct calendar {
 static inline uint64_t calendar_take(struct calendar *calendar, uint64_t period, uint32_t room)
 {
     if (period + CALENDAR_PERIODS <= calendar->newest)
-        period = calendar->newest - CALENDAR_PERIODS + 1;
+        return period;
     for (;; period++) {
         if (period > calendar->newest) {
             uint64_t from = period - calendar->newest >= CALENDAR_PERIODS ? period - CALENDAR_PERIODS + 1

@@ -20,12 +20,14 @@ static unsigned char *copy_of(void *user, uint32_t gpu, const unsigned char *lin
     return cpugpu_gpu_copy(&cpu->coherent, gpu, line);
 }
 
+/* Lines are reached as the link takes them. */
 static void copy_rows(struct run_cpu *cpu, const struct task *task, const struct task_side *side, bool writes)
 {
+    uint64_t rate = cpu->serving.system->noc.host_bandwidth, now = serve_time(cpu->machine);
     for (uint64_t z = 0; z < task->depth; z++)
         for (uint64_t y = 0; y < task->height; y++)
-            cpugpu_copy(&cpu->coherent, side->at + z * side->slice + y * side->pitch, task->width, writes,
-                        serve_time(cpu->machine));
+            now = cpugpu_copy(&cpu->coherent, side->at + z * side->slice + y * side->pitch, task->width,
+                              writes, rate, now);
 }
 
 /* Copy engines find what the cores have changed, and end their copies of what is overwritten. */
@@ -72,8 +74,10 @@ static enum cpurun_turn take_turn(void *user, uint64_t until_ps)
     struct err err;
     if (*cpu->failure.text)
         return CPURUN_IDLE;
-    if (!serve_take_turn(cpu->machine, until_ps, &turn, &err))
+    if (!serve_take_turn(cpu->machine, until_ps, &turn, &err)) {
         cpu->failure = err;
+        process_kill(); /* nobody answers it any more */
+    }
     set_together(cpu);
     return turns[turn];
 }

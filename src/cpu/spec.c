@@ -52,16 +52,16 @@ void cpu_config_init(struct config *config)
     config_init(config, cpu_groups);
 }
 
-static bool check_cache(const char *path, uint64_t bytes, uint64_t ways, const struct config *config,
-                        struct err *err)
+static bool check_cache(const char *path, const char *key, uint64_t bytes, uint64_t ways,
+                        const struct config *config, struct err *err)
 {
     const char *where = config_where(config, path);
     uint64_t sets = bytes / (ways * CPU_LINE);
     if (!sets || bytes % (ways * CPU_LINE))
-        return err_set(err, "%s: %s.bytes: expected a multiple of ways x %d bytes", where ? where : path,
-                       path, CPU_LINE);
+        return err_set(err, "%s: %s.%s: expected a multiple of ways x %d bytes", where ? where : path, path,
+                       key, CPU_LINE);
     return (sets <= 1 << 20 && sets * ways <= 1 << 26) ||
-           err_set(err, "%s: %s.bytes: expected at most 1048576 sets", where ? where : path, path);
+           err_set(err, "%s: %s.%s: expected at most 1048576 sets", where ? where : path, path, key);
 }
 
 bool cpu_spec_fill(struct cpu_spec *spec, const struct config *config, struct err *err)
@@ -82,9 +82,10 @@ bool cpu_spec_fill(struct cpu_spec *spec, const struct config *config, struct er
         return err_set(err, "cpu.tlb.page: expected a power of two");
     if (tlb->second % tlb->second_ways)
         return err_set(err, "cpu.tlb.second: expected a multiple of second_ways");
-    return check_cache("cpu.l1i", spec->l1i.bytes, spec->l1i.ways, config, err) &&
-           check_cache("cpu.l1d", spec->l1d.bytes, spec->l1d.ways, config, err) &&
-           check_cache("cpu.l2", spec->l2.bytes, spec->l2.ways, config, err) &&
-           check_cache("cpu.l3", spec->l3.bytes, spec->l3.ways, config, err) &&
-           check_cache("cpu.coherence", spec->coherence.gpu_bytes, spec->coherence.gpu_ways, config, err);
+    return check_cache("cpu.l1i", "bytes", spec->l1i.bytes, spec->l1i.ways, config, err) &&
+           check_cache("cpu.l1d", "bytes", spec->l1d.bytes, spec->l1d.ways, config, err) &&
+           check_cache("cpu.l2", "bytes", spec->l2.bytes, spec->l2.ways, config, err) &&
+           check_cache("cpu.l3", "bytes", spec->l3.bytes, spec->l3.ways, config, err) &&
+           check_cache("cpu.coherence", "gpu_bytes", spec->coherence.gpu_bytes, spec->coherence.gpu_ways,
+                       config, err);
 }

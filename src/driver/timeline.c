@@ -139,9 +139,9 @@ struct timeline *timeline_new(struct driver *driver, struct err *err)
     for (unsigned i = 0; i < driver->device_count && machine_is_elsewhere(made->machine); i++)
         machine_set_image(made->machine, i, driver->devices[i].image);
     driver->timeline = made; /* which the thread looks at */
-    made->is_watching =
-        (timing->watch_host || timing->follow_machine) &&
-        !pthread_create(&made->watcher, NULL, timing->follow_machine ? follow_machine : watch_host, driver);
+    bool follows = timing->follow_machine && machine_is_elsewhere(made->machine);
+    made->is_watching = (timing->watch_host || follows) &&
+                        !pthread_create(&made->watcher, NULL, follows ? follow_machine : watch_host, driver);
     return made;
 }
 

@@ -216,6 +216,7 @@ static void host_event(struct component *self, void *state, const struct event *
 static void host_archive(struct component *self, void *state, struct archive *archive)
 {
     struct hostmem *host = *(struct hostmem *const *)component_spec(self);
+    REQUIRE(!host->caches); /* which are nowhere written down */
     hostmem_copies_archive(self, state, archive);
     archive_bytes(archive, host->walkers.free_at, host->walkers.count * sizeof *host->walkers.free_at);
     if (host->iommu)

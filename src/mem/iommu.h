@@ -32,7 +32,6 @@ void iommu_reached(struct iommu *iommu, uint32_t gpu, uint64_t at);
 /* The own events of the host's component, by their kind. */
 enum iommu_event {
     HOST_COPIES,
-    HOST_LATE,
     IOMMU_DECIDES,
     IOMMU_SENDS,
     IOMMU_WALKED,
@@ -40,7 +39,8 @@ enum iommu_event {
     UVM_WORKS,
     UVM_PREFETCHES,
     UVM_UNPINS,
-    UVM_NAPS_END
+    UVM_NAPS_END,
+    HOST_LATE /* an answer that caches of CPUs held up */
 };
 void iommu_event(struct iommu *iommu, const struct event *event);
 void iommu_archive(struct iommu *iommu, struct archive *archive);

@@ -740,6 +740,18 @@ static void let_follow(struct serve *serve, struct guest *guest)
     }
 }
 
+/* All that was sent before now begins. */
+static void begin_heard(struct serve *serve)
+{
+    bool some = true;
+    while (some) {
+        some = false;
+        hear(serve, &some);
+    }
+    if (serve_is_busy(serve))
+        begin_jobs(serve);
+}
+
 static bool has_ended_tasks(const struct guest *guest)
 {
     for (const struct job *job = guest->jobs; job; job = job->next) {
@@ -752,12 +764,9 @@ static bool has_ended_tasks(const struct guest *guest)
 void serve_let_on(struct serve *serve, uint64_t time_ps)
 {
     struct err err;
-    bool some;
-    hear(serve, &some);
-    if (!serve_is_busy(serve))
-        return;
-    begin_jobs(serve);
-    for (uint64_t now; serve_is_busy(serve) && (now = machine_time(serve->machine)) < time_ps;) {
+    begin_heard(serve);
+    for (uint64_t now; serve_is_busy(serve) && (now = machine_time(serve->machine)) < time_ps;
+         begin_heard(serve)) {
         /* A machine that broke tells the program when it waits next. */
         if (!machine_pass(serve->machine, time_ps - now, &err))
             return;

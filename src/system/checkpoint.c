@@ -10,7 +10,7 @@
 #include <stdio.h>
 
 static const struct archive_kind kind = {
-    .magic = "HEDDLETC", .name = "checkpoint of a timed run", .version = {12, ENGINE_MESSAGE_VERSION}};
+    .magic = "HEDDLETC", .name = "checkpoint of a timed run", .version = {13, ENGINE_MESSAGE_VERSION}};
 
 /* ---- what must be the same: a line each ---- */
 

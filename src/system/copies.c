@@ -564,16 +564,37 @@ void copies_archive(struct local_machine *machine, struct task *task, struct arc
         open_window(machine, task);
 }
 
+/* Where the bytes of a side are from there on, and how many lie side by side; NULL: nowhere. */
+static char *piece_at(const struct local_machine *machine, const struct task_side *side, uint64_t at,
+                      uint64_t *bytes)
+{
+    if (side->is_host)
+        return (char *)(uintptr_t)at;
+    uint64_t here = homes_find(&machine->memory, at).bytes;
+    *bytes = here ? min_u64(*bytes, here) : *bytes;
+    return here ? homes_bytes(&machine->memory, at, *bytes) : NULL;
+}
+
+static void fill_bytes(char *to, uint64_t at, uint64_t bytes, uint32_t word)
+{
+    for (uint64_t i = 0; i < bytes; i++)
+        to[i] = (char)(word >> (at + i) % 4 * 8);
+}
+
+/* A row may be in several pieces of memory. */
 static void move_row(const struct local_machine *machine, const struct task *task, uint64_t z, uint64_t y)
 {
-    char *to = row_at(machine, task, &task->to, z, y);
-    uint64_t first = task->to.at + z * task->to.slice + y * task->to.pitch;
-    if (!task->is_fill) {
-        memmove(to, row_at(machine, task, &task->from, z, y), task->width);
-        return;
+    uint64_t to_at = task->to.at + z * task->to.slice + y * task->to.pitch;
+    uint64_t from_at = task->from.at + z * task->from.slice + y * task->from.pitch;
+    for (uint64_t done = 0, bytes; done < task->width; done += bytes) {
+        bytes = task->width - done;
+        const char *from = task->is_fill ? NULL : piece_at(machine, &task->from, from_at + done, &bytes);
+        char *to = piece_at(machine, &task->to, to_at + done, &bytes);
+        if (to && task->is_fill)
+            fill_bytes(to, to_at + done, bytes, task->fill_word);
+        else if (to && from)
+            memmove(to, from, bytes);
     }
-    for (uint64_t i = 0; i < task->width; i++)
-        to[i] = (char)(task->fill_word >> (first + i) % 4 * 8);
 }
 
 static void move_rows(const struct local_machine *machine, const struct task *task)

@@ -159,12 +159,19 @@ static void serve(struct follow *follow, struct follow_line *line, const struct 
     follow->counts.stale += follow->reply.stale;
 }
 
+static void drop_room(struct follow *follow, uint32_t agent, uint64_t line);
+
 static void tell_losses(struct follow *follow, const struct follow_line *line, uint32_t agent, uint8_t before)
 {
     uint8_t now = flags_of(follow, line, agent);
-    if (agent >= follow->spec.cpus || agent == follow->agent)
+    if (agent >= follow->caches || agent == follow->agent)
         return;
     bool gone = before & COH_READ && !(now & COH_READ), tamed = before & COH_WRITE && !(now & COH_WRITE);
+    if (agent >= follow->spec.cpus) {
+        if (gone)
+            drop_room(follow, agent, line->line);
+        return;
+    }
     if (!gone && !tamed)
         return;
     follow->counts.probes++;
@@ -224,7 +231,7 @@ static bool meet(struct follow *follow, struct follow_line *line, uint32_t agent
         take_data(follow, line, agent, &effect, asked);
     if (asked->is_op && !effect.stall && asked->op == follow->op && agent == follow->agent) {
         follow->waits = asked->op != COH_EVICT;
-        follow->counts.hits += !effect.count;
+        follow->counts.hits += !effect.count && (asked->op == COH_LOAD || asked->op == COH_STORE);
     }
     if (follow->waits && agent == follow->agent)
         serve(follow, line, &effect, asked->time_ps);
@@ -278,15 +285,19 @@ static void deliver(struct follow *follow, struct follow_line *line, struct foll
     }
 }
 
-/* Memory has all of it. */
+/* No cache has it, and memory has all of it: whom a home still lists as a sharer does not matter. A home that
+ * is a cache has it, as long as it has a place. */
 static void forget_if_idle(struct follow *follow, struct follow_line *line)
 {
-    uint64_t below =
-        follow->spec.protocol->memory_apart ? bit_of(follow, FOLLOW_MEMORY) : UINT64_C(1) << follow->caches;
-    for (uint32_t i = 0; i <= follow->caches; i++)
+    const struct coh_line *home = &line->at[follow->caches];
+    bool apart = follow->spec.protocol->memory_apart;
+    uint64_t below = apart ? bit_of(follow, FOLLOW_MEMORY) : UINT64_C(1) << follow->caches;
+    for (uint32_t i = 0; i < follow->caches; i++)
         if (line->at[i].state || line->at[i].awaited)
             return;
-    if (!(line->misses & below))
+    bool rests =
+        apart ? !home->state : coh_state_is(follow->controllers[COH_HOME].table, home->state, COH_REST);
+    if (rests && !home->awaited && !(line->misses & below))
         follow_line_free(&follow->lines, line);
 }
 
@@ -310,6 +321,11 @@ static struct follow_reply run_access(struct follow *follow, uint32_t agent, str
     follow->op = op;
     follow->waits = follow->performed = follow->missed_before = follow->fetched = false;
     follow->reply = (struct follow_reply){.done_ps = time_ps};
+    for (uint32_t cpu = 0; cpu < follow->spec.cpus; cpu++) { /* what was stored in silence, others miss */
+        if (cpu != agent && flags_of(follow, line, cpu) & COH_WRITE &&
+            follow->client.is_dirty(follow->client.user, cpu, line->line))
+            note_store(follow, line, cpu);
+    }
     push(follow, (struct follow_message){.time_ps = time_ps, .is_op = true, .op = (uint8_t)op});
     while (follow->queue_count && !*follow->failure.text && meetings++ < MEETINGS_MOST)
         deliver(follow, line, pop(follow));
@@ -332,6 +348,17 @@ static struct tags *tags_of(const struct follow *follow, uint32_t agent)
     return follow->spec.protocol->memory_apart ? follow->home_tags[agent - follow->caches] : NULL;
 }
 
+/* A home has every n-th line: its sets are for these. */
+static uint64_t tag_of(const struct follow *follow, uint32_t agent, uint64_t line)
+{
+    return agent < follow->caches ? line : line / follow->spec.homes;
+}
+
+static uint64_t line_of_tag(const struct follow *follow, uint32_t agent, uint64_t tag)
+{
+    return agent < follow->caches ? tag : tag * follow->spec.homes + (agent - follow->caches);
+}
+
 static void evict(struct follow *follow, uint32_t agent, uint64_t number, uint64_t time_ps)
 {
     struct follow_line *line = follow_line_find(&follow->lines, number);
@@ -346,25 +373,26 @@ static void evict(struct follow *follow, uint32_t agent, uint64_t number, uint64
 static void make_room(struct follow *follow, uint32_t agent, uint64_t line, uint64_t time_ps)
 {
     struct tags *tags = tags_of(follow, agent);
+    uint64_t tag = tag_of(follow, agent, line);
     if (!tags)
         return;
-    uint32_t slot = tags_find(tags, line);
+    uint32_t slot = tags_find(tags, tag);
     if (slot != TAGS_NONE) {
         tags_touch(tags, slot);
         return;
     }
-    slot = tags_victim(tags, line);
+    slot = tags_victim(tags, tag);
     if (tags_holds(tags, slot)) {
         follow->counts.evictions++;
-        evict(follow, agent, tags_line(tags, slot), time_ps);
+        evict(follow, agent, line_of_tag(follow, agent, tags_line(tags, slot)), time_ps);
     }
-    tags_fill(tags, slot, line, TAGS_NORMAL);
+    tags_fill(tags, slot, tag, TAGS_NORMAL);
 }
 
 static void drop_room(struct follow *follow, uint32_t agent, uint64_t line)
 {
     struct tags *tags = tags_of(follow, agent);
-    uint32_t slot = tags ? tags_find(tags, line) : TAGS_NONE;
+    uint32_t slot = tags ? tags_find(tags, tag_of(follow, agent, line)) : TAGS_NONE;
     if (slot != TAGS_NONE)
         tags_drop(tags, slot);
 }
@@ -376,31 +404,44 @@ static bool is_copy(enum coh_op op)
     return op == COH_DMA_READ || op == COH_DMA_WRITE;
 }
 
+/* A copy engine's access: a home that is a cache gives the line up for it. */
+static struct follow_reply copy_line(struct follow *follow, uint32_t home, uint64_t line, enum coh_op op,
+                                     uint64_t time_ps)
+{
+    bool reads = op == COH_DMA_READ, apart = follow->spec.protocol->memory_apart;
+    enum follow_from from;
+    if (apart && tags_of(follow, home)) {
+        evict(follow, home, line, time_ps);
+        drop_room(follow, home, line);
+    }
+    *(reads ? &follow->counts.copies_read : &follow->counts.copies_written) += 1;
+    struct follow_line *at = line_of(follow, line);
+    struct follow_reply reply = run_access(follow, home, at, op, time_ps);
+    if (!apart && !reads)
+        follow_memory_write(follow, home, line, reply.done_ps);
+    else if (!apart && !reply.took) /* else it came from a cache */
+        reply.done_ps = follow_memory_read(follow, home, line, reply.done_ps, &from);
+    forget_if_idle(follow, at);
+    return reply;
+}
+
 struct follow_reply follow_access(struct follow *follow, uint32_t agent, uint64_t line, enum coh_op op,
                                   uint64_t time_ps)
 {
     uint32_t home = follow_home_of(follow, line);
-    if (is_copy(op)) { /* a home that is a cache gives the line up for it */
-        if (tags_of(follow, home)) {
-            evict(follow, home, line, time_ps);
-            drop_room(follow, home, line);
-        }
-        follow->counts.copies_read += op == COH_DMA_READ;
-        follow->counts.copies_written += op == COH_DMA_WRITE;
-    } else {
+    bool is_gpu = role_of(follow, agent) == COH_GPU_L2,
+         is_through = is_gpu && op == COH_STORE && follow->spec.protocol->gpu_l2_writes_through;
+    if (is_copy(op))
+        return copy_line(follow, home, line, op, time_ps);
+    if (!is_through)
         make_room(follow, agent, line, time_ps);
-        make_room(follow, home, line, time_ps);
-        follow->counts.accesses++;
-    }
+    make_room(follow, home, line, time_ps);
+    follow->counts.accesses++;
     struct follow_line *at = line_of(follow, line);
     struct follow_reply reply = run_access(follow, agent, at, op, time_ps);
-    if (op == COH_DMA_READ && !follow->spec.protocol->memory_apart) {
-        enum follow_from from;
-        reply.done_ps = follow_memory_read(follow, home, line, reply.done_ps, &from);
-    }
-    if (role_of(follow, agent) == COH_GPU_L2)
+    if (is_gpu)
         reply.data = follow_copy(follow, agent, line);
-    else if (is_copy(op))
+    if (is_through && !reply.data)
         forget_if_idle(follow, at);
     return reply;
 }

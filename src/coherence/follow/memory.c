@@ -50,7 +50,7 @@ uint64_t follow_memory_read(struct follow *follow, uint32_t home, uint64_t line,
 {
     struct tags *front = front_of(follow, home);
     *from = FOLLOW_FROM_HOME;
-    if (!front || !use_front(follow, front, line, false, time_ps))
+    if (!front || !use_front(follow, front, line / follow->spec.homes, false, time_ps))
         return read_dram(follow, time_ps, from);
     follow->counts.home_hits++;
     return time_ps;
@@ -60,7 +60,7 @@ void follow_memory_write(struct follow *follow, uint32_t home, uint64_t line, ui
 {
     struct tags *front = front_of(follow, home);
     if (front)
-        use_front(follow, front, line, true, time_ps);
+        use_front(follow, front, line / follow->spec.homes, true, time_ps);
     else
         write_dram(follow, time_ps);
 }

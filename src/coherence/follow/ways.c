@@ -99,7 +99,7 @@ void follow_ways_fini(struct follow_ways *ways)
     mem_free(ways->next_link);
 }
 
-/* Cut-through: what a message takes to pass counts at its last link only. */
+/* Cut-through: what a message takes to pass counts once, for the slowest link. */
 uint64_t follow_ways_pass(struct follow_ways *ways, uint32_t from, uint32_t to, uint32_t bytes,
                           uint64_t time_ps, uint64_t *hops)
 {

@@ -68,12 +68,15 @@ unsigned char *cpugpu_gpu_copy(struct cpugpu *coherent, uint32_t gpu, const unsi
     return follow_copy(coherent->follow, coherent->core_count + gpu, number_of(line));
 }
 
-void cpugpu_copy(struct cpugpu *coherent, uint64_t at, uint64_t bytes, bool writes, uint64_t time_ps)
+uint64_t cpugpu_copy(struct cpugpu *coherent, uint64_t at, uint64_t bytes, bool writes, uint64_t bytes_per_s,
+                     uint64_t time_ps)
 {
-    uint64_t last = (at + bytes - 1) >> CPU_LINE_SHIFT;
-    for (uint64_t line = at >> CPU_LINE_SHIFT; bytes && line <= last; line++)
+    uint64_t last = (at + bytes - 1) >> CPU_LINE_SHIFT,
+             step = max_u64((uint64_t)CPU_LINE * 1000000 / max_u64(bytes_per_s / 1000000, 1), 1);
+    for (uint64_t line = at >> CPU_LINE_SHIFT; bytes && line <= last; line++, time_ps += step)
         follow_access(coherent->follow, follow_home_of(coherent->follow, line), line,
                       writes ? COH_DMA_WRITE : COH_DMA_READ, time_ps);
+    return time_ps;
 }
 
 void cpugpu_begin_kernel(struct cpugpu *coherent, uint32_t gpu, uint64_t time_ps)
@@ -159,6 +162,9 @@ bool cpugpu_init(struct cpugpu *coherent, const struct cpu_spec *spec, uint32_t 
                                               .flit_bytes = (uint32_t)how->flit}};
     if (!follow.protocol || !find_topology(coherent, how->topology, &follow, err))
         return false;
+    if (spec->l3.on && spec->l3.bytes / how->homes / (spec->l3.ways * CPU_LINE) == 0)
+        return err_set(err, "cpu.l3.bytes: the part of each of %u homes has less than one set of %u lines",
+                       (uint32_t)how->homes, (uint32_t)spec->l3.ways);
     if (spec->l3.on)
         follow.home = cache_of(spec->l3.bytes / how->homes, spec->l3.ways, spec->l3.latency);
     coherent->follow = follow_new(&follow, &(struct follow_client){is_dirty, lose, coherent}, err);

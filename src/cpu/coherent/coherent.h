@@ -37,8 +37,10 @@ uint64_t cpugpu_reach(struct cpugpu *coherent, uint32_t gpu, const unsigned char
                       uint64_t time_ps);
 unsigned char *cpugpu_gpu_copy(struct cpugpu *coherent, uint32_t gpu, const unsigned char *line);
 
-/* A copy engine reads or writes these bytes of the program. */
-void cpugpu_copy(struct cpugpu *coherent, uint64_t at, uint64_t bytes, bool writes, uint64_t time_ps);
+/* A copy engine reads or writes these bytes of the program, so many in a second. Gives when it is done with
+ * them. */
+uint64_t cpugpu_copy(struct cpugpu *coherent, uint64_t at, uint64_t bytes, bool writes, uint64_t bytes_per_s,
+                     uint64_t time_ps);
 
 /* A kernel begins: caches of the GPU that nobody keeps coherent are emptied. */
 void cpugpu_begin_kernel(struct cpugpu *coherent, uint32_t gpu, uint64_t time_ps);
