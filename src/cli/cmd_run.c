@@ -209,14 +209,18 @@ static int run_request(struct run_request *request)
     struct system system;
     struct run run = {0};
     struct run_cpu cpu;
+    /* A program may use a GPU by way of a library that it names: then it says so by --system. */
     enum cpu_program uses = request->cpu ? cmd_cpu_program(request->words[0]) : CPU_PROGRAM_ALONE;
     if (uses == CPU_PROGRAM_AMD && !request->timing.system)
         request->timing.system = "r9nano"; /* as such programs choose without simulated cores */
     if (!timing_load_system(&request->timing, &system, &err))
         return complain(EXIT_USAGE, &err);
-    if (!request->cpu && *system.spec.cpu && timing_is_on(&request->timing))
+    bool of_system = !request->cpu && *system.spec.cpu && timing_is_on(&request->timing);
+    if (of_system)
         request->cpu = system.spec.cpu;
-    if (request->cpu && cmd_cpu_program(request->words[0]) != CPU_PROGRAM_ALONE)
+    if (request->cpu && !strcmp(request->cpu, "none")) /* not those of the system */
+        request->cpu = NULL, of_system = false;
+    if (request->cpu && (of_system || request->timing.system || uses != CPU_PROGRAM_ALONE))
         request->timing.shared = true; /* kernels are not to be emulated: the machine is outside */
     int status;
     if (!makes_sense(request, &err)) {

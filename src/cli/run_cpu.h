@@ -50,7 +50,7 @@ void cmd_cpu_make_words(struct run_cpu *cpu, char *path, char **words, const cha
 /* The machine that the program's calls reach, in one time with the cores; if it uses a GPU. And memory below
  * the cores' caches, after that. */
 bool cmd_cpu_make_machine(struct run_cpu *cpu, const struct serve_options *how, struct err *err);
-bool cmd_cpu_make_memory(struct run_cpu *cpu, uint32_t gpus, struct err *err);
+bool cmd_cpu_make_memory(struct run_cpu *cpu, const struct system *system, uint32_t gpus, struct err *err);
 void cmd_cpu_join_machine(struct run_cpu *cpu); /* once there are cores */
 void cmd_cpu_end_machine(struct run_cpu *cpu);
 

@@ -43,10 +43,13 @@ static void task_begins(void *user, const struct task *task)
         copy_rows(cpu, task, &task->to, true);
 }
 
-bool cmd_cpu_make_memory(struct run_cpu *cpu, uint32_t gpus, struct err *err)
+bool cmd_cpu_make_memory(struct run_cpu *cpu, const struct system *system, uint32_t gpus, struct err *err)
 {
     if (!cpugpu_is_on(&cpu->spec))
-        return true;
+        return !gpus || !system_shares_memory(system) ||
+               err_set(
+                   err,
+                   "run: system.space = shared needs a protocol: --set cpu.coherence.protocol=moesi, say");
     cpu->is_coherent = true;
     return cpugpu_init(&cpu->coherent, &cpu->spec, gpus, NULL, err);
 }
@@ -58,11 +61,18 @@ static void set_together(struct run_cpu *cpu)
     atomic_store(&cpu->shared->together, serve_is_busy(cpu->machine));
 }
 
-static void let_on(void *user, uint64_t time_ps)
+static bool let_on(void *user, uint64_t time_ps)
 {
     struct run_cpu *cpu = user;
-    serve_let_on(cpu->machine, time_ps);
+    bool had_work = serve_let_on(cpu->machine, time_ps);
     set_together(cpu);
+    return had_work;
+}
+
+static uint64_t machine_now(void *user)
+{
+    const struct run_cpu *cpu = user;
+    return serve_time(cpu->machine);
 }
 
 static enum cpurun_turn take_turn(void *user, uint64_t until_ps)
@@ -102,7 +112,7 @@ void cmd_cpu_join_machine(struct run_cpu *cpu)
     if (cpu->is_coherent)
         cpu->coherent.cores = cpurun_memories(cpu->cores);
     if (cpu->machine)
-        cpurun_set_beside(cpu->cores, &(struct cpurun_beside){let_on, take_turn, cpu});
+        cpurun_set_beside(cpu->cores, &(struct cpurun_beside){let_on, machine_now, take_turn, cpu});
 }
 
 void cmd_cpu_end_machine(struct run_cpu *cpu)

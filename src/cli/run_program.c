@@ -346,7 +346,7 @@ static void prepare(void *user)
 static bool start_machine(struct run *run, struct err *err)
 {
     uint32_t gpus = run->request->timing.shared ? (uint32_t)run->system->spec.gpus : 0;
-    if (run->cpu && !cmd_cpu_make_memory(run->cpu, gpus, err))
+    if (run->cpu && !cmd_cpu_make_memory(run->cpu, run->system, gpus, err))
         return false;
     if (!run->request->timing.shared)
         return true;

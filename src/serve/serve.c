@@ -761,19 +761,21 @@ static bool has_ended_tasks(const struct guest *guest)
     return false;
 }
 
-void serve_let_on(struct serve *serve, uint64_t time_ps)
+bool serve_let_on(struct serve *serve, uint64_t time_ps)
 {
     struct err err;
     begin_heard(serve);
+    bool had_work = serve_is_busy(serve);
     for (uint64_t now; serve_is_busy(serve) && (now = machine_time(serve->machine)) < time_ps;
          begin_heard(serve)) {
         /* A machine that broke tells the program when it waits next. */
         if (!machine_pass(serve->machine, time_ps - now, &err))
-            return;
+            return had_work;
         EACH_GUEST(guest, serve)
         {
             if (guest->state == GUEST_RUNS && has_ended_tasks(guest))
                 let_follow(serve, guest);
         }
     }
+    return had_work;
 }

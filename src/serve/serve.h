@@ -78,8 +78,8 @@ void serve_free(struct serve *serve, struct serve_counts *counts);
 /* What is to be done now, without waiting for anybody. False: the machine broke. */
 bool serve_take_turn(struct serve *serve, uint64_t until_ps, enum serve_turn *turn, struct err *err);
 
-/* Time passes up to there, if there are tasks under way, though programs run. */
-void serve_let_on(struct serve *serve, uint64_t time_ps);
+/* Time passes up to there, if there are tasks under way, though programs run. Whether there were. */
+bool serve_let_on(struct serve *serve, uint64_t time_ps);
 bool serve_is_busy(struct serve *serve);
 uint64_t serve_time(const struct serve *serve); /* of the machine, picoseconds */
 

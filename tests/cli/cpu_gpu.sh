@@ -55,8 +55,8 @@ zero_copy_by lost_write_back "${small[@]}"
 # The same bytes with any number of threads.
 for threads in 1 2 5 16; do
     run run --mode timing --no-progress --system gem5-gpu --threads $threads --stats stats.json heddle_hetero flag atomics \
-        kmeans --size least
-    all_right 3
+        kmeans lud nw --size least
+    all_right 5
     grep -v '"threads"\|_s":\|_s"' stats.json >"stats$threads"
     cp out "out$threads"
     expect_same_file "$threads threads" out1 "out$threads"
@@ -77,6 +77,11 @@ expect_line err 'protocol mesi needs a cache at home \(cpu.l3.on\)'
 run run --mode timing --system gem5-gpu --set system.cpu=nobody heddle_hetero bfs
 expect_status 2
 expect_line err 'there is no description nobody'
+run run --mode timing --system gem5-gpu --cpu simple heddle_hetero bfs
+expect_status 1
+expect_line err 'system.space = shared needs a protocol'
+run run --mode timing --no-progress --system gtx580-pc --cpu none heddle_hetero bfs --size least
+all_right 1
 run run --mode timing --system gem5-gpu --set paging.managed=uvm heddle_hetero bfs
 expect_status 2
 expect_line err 'system.space: pages of shared memory do not move'

@@ -145,6 +145,31 @@ static void wake(struct tap_thread *thread, uint64_t address, uint64_t count)
     tap_word(thread, address);
 }
 
+/* By a thread whose words nobody reads. */
+static void post_wake(uint64_t address, uint64_t count)
+{
+    struct cpurun_wakes *wakes = &tap_shared->wakes;
+    while (atomic_exchange(&wakes->lock, 1))
+        ;
+    uint32_t number = atomic_load(&wakes->posted);
+    if (number - atomic_load(&wakes->taken) < CPURUN_WAKES) {
+        wakes->futexes[number % CPURUN_WAKES] = address;
+        wakes->counts[number % CPURUN_WAKES] = count > INT_MAX ? INT_MAX : count;
+        atomic_store(&wakes->posted, number + 1);
+    }
+    atomic_store(&wakes->lock, 0);
+    atomic_fetch_add(&tap_shared->posted, 1);
+    cpurun_wake(&tap_shared->posted);
+}
+
+static void tell_wakes(int64_t number, const uint64_t *a)
+{
+    uint64_t operation = a[1] & OPERATION;
+    if (!tap_is_child() && kind_of(number) == CALL_FUTEX &&
+        (operation == FUTEX_WAKE || operation == FUTEX_WAKE_BITSET))
+        post_wake(a[0], a[2]);
+}
+
 static void futex(struct tap_thread *thread, const uint64_t *a, uint64_t other)
 {
     switch (a[1] & OPERATION) {
@@ -217,8 +242,10 @@ static void on_call(plugin_id id, unsigned cpu, int64_t number, uint64_t a, uint
     uint64_t arguments[4] = {a, b, c, d}, ns = 0;
     (void)id, (void)f, (void)g, (void)h;
     tap_runs(thread);
-    if (!thread->lane)
+    if (!thread->lane) {
+        tell_wakes(number, arguments);
         return;
+    }
     tap_wait(thread, false);
     memcpy(thread->arguments, arguments, sizeof arguments);
     thread->away = false;
@@ -227,6 +254,7 @@ static void on_call(plugin_id id, unsigned cpu, int64_t number, uint64_t a, uint
         return;
     }
     if (thread->muted) {
+        tell_wakes(number, arguments);
         atomic_store(&thread->lane->excused, 1);
         return;
     }

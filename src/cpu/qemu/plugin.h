@@ -56,6 +56,7 @@ uint64_t tap_ask_with(struct tap_thread *thread, uint64_t word, uint64_t second)
 
 /* ---- threads (threads.c) ---- */
 
+bool tap_is_child(void);                  /* of the process that is simulated */
 bool tap_is_alone(void);                  /* no other thread lives */
 void tap_runs(struct tap_thread *thread); /* on this thread of the host */
 void tap_watch_threads(plugin_id id);

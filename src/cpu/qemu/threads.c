@@ -40,6 +40,11 @@ bool tap_is_alone(void)
     return atomic_load_explicit(&living, memory_order_relaxed) == 1;
 }
 
+bool tap_is_child(void)
+{
+    return is_child;
+}
+
 static void on_fork_parent(void)
 {
     atomic_fetch_add(&tap_shared->children, 1);

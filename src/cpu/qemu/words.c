@@ -53,6 +53,7 @@ void tap_mute(struct tap_thread *thread, bool muted)
         return;
     tap_show(thread);
     thread->muted = muted;
+    atomic_store(&thread->lane->muted, muted);
     if (muted) {
         thread->ring = nowhere;
         thread->limit = thread->at + CPURUN_WORDS;

@@ -144,16 +144,29 @@ static void begin_thread(struct cpurun *run, uint32_t lane, uint64_t time_ps)
 
 static void run_another(struct cpurun *run);
 
-/* The thread may be in a call of the machine beside: its other threads go on meanwhile, in the order of
- * time. */
+/* Those whom threads that are not simulated have woken. */
+static bool take_wakes(struct cpurun *run)
+{
+    struct cpurun_wakes *wakes = &run->shared->wakes;
+    uint32_t number = atomic_load(&wakes->taken), posted = atomic_load(&wakes->posted);
+    bool any = number != posted;
+    for (; number != posted; number++)
+        sched_wake(&run->threads, wakes->futexes[number % CPURUN_WAKES], wakes->counts[number % CPURUN_WAKES],
+                   run->beside.time(run->beside.user));
+    atomic_store(&wakes->taken, number);
+    return any;
+}
+
+/* The thread is in a library of ours, maybe in a call that waits: other threads go on meanwhile, in the order
+ * of time. */
 static enum cpurun_turn take_turn(struct cpurun *run, uint32_t number)
 {
-    struct sched_thread *thread = &run->threads.at[number];
-    thread->state = SCHED_CALLS;
+    take_wakes(run);
+    sched_call(&run->threads, number);
     enum cpurun_turn turn = run->beside.turn(run->beside.user, sched_soonest(&run->threads));
     if (turn == CPURUN_BEHIND)
         run_another(run);
-    thread->state = SCHED_READY;
+    sched_return(&run->threads, number);
     return turn;
 }
 
@@ -164,7 +177,8 @@ static bool wait_for_words(struct cpurun *run, const struct cpurun_lane *lane, u
     for (uint32_t i = 0; atomic_load(&lane->head) == tail; i++) {
         if (i < SPINS)
             continue;
-        if (run->has_beside && take_turn(run, (uint32_t)(lane - shared->lanes)) != CPURUN_IDLE) {
+        if (run->has_beside && atomic_load(&lane->muted) &&
+            take_turn(run, (uint32_t)(lane - shared->lanes)) != CPURUN_IDLE) {
             i = 0;
             continue;
         }
@@ -319,7 +333,7 @@ static bool wait_for_returned(struct cpurun *run)
         bool over = atomic_load(&shared->over);
         uint32_t seen = atomic_load(&shared->posted);
         atomic_store(&shared->sleeps, 1);
-        if (look_for_returned(run)) {
+        if (look_for_returned(run) || (run->has_beside && take_wakes(run))) {
             atomic_store(&shared->sleeps, 0);
             return true;
         }
@@ -339,14 +353,20 @@ static void run_another(struct cpurun *run)
     run_thread(run, next);
 }
 
+static bool let_machine_on(struct cpurun *run)
+{
+    static const uint64_t some_ps = 1000000;
+    return run->beside.let_on(run->beside.user, run->beside.time(run->beside.user) + some_ps);
+}
+
 void cpurun_go(struct cpurun *run)
 {
     begin_thread(run, 0, 0);
     for (;;) {
         look_for_returned(run);
         uint32_t next = sched_next(&run->threads);
-        if (next == SCHED_NONE) {
-            if (!wait_for_returned(run))
+        if (next == SCHED_NONE) { /* all sleep: only the machine, or something outside, can change that */
+            if (!(run->has_beside && (take_wakes(run) || let_machine_on(run))) && !wait_for_returned(run))
                 return;
             continue;
         }

@@ -21,8 +21,9 @@ enum cpurun_turn {
     CPURUN_BEHIND, /* the machine has come to `until_ps`: cores are to go on first */
 };
 struct cpurun_beside {
-    /* Lets the machine on to this time, if it has work. */
-    void (*let_on)(void *user, uint64_t time_ps);
+    /* Lets the machine on to this time, if it has work; whether it had. And the machine's time. */
+    bool (*let_on)(void *user, uint64_t time_ps);
+    uint64_t (*time)(void *user);
     /* A thread may be in a call of the machine's library: answers what it asks for, and lets the machine on
      * as far as it waits for that, but no further than `until_ps`. */
     enum cpurun_turn (*turn)(void *user, uint64_t until_ps);

@@ -81,6 +81,23 @@ void sched_end(struct sched *threads, uint32_t number)
     threads->at[number].state = SCHED_UNUSED;
 }
 
+void sched_call(struct sched *threads, uint32_t number)
+{
+    threads->at[number].state = SCHED_CALLS;
+}
+
+void sched_return(struct sched *threads, uint32_t number)
+{
+    struct sched_thread *thread = &threads->at[number];
+    uint32_t other = threads->on_core[thread->core];
+    if (other != number && other != SCHED_NONE) { /* who had it meanwhile waits for another */
+        threads->at[other].ready_ps = threads->core_ps[thread->core];
+        leave_core(threads, &threads->at[other]);
+    }
+    threads->on_core[thread->core] = number;
+    thread->state = SCHED_READY;
+}
+
 /* ---- who is next ---- */
 
 /* Of the threads that have no core and want one, the one that is ready first. */
@@ -96,15 +113,21 @@ static struct sched_thread *first_waiting(struct sched *threads)
     return first;
 }
 
+/* Nobody has it, or who has it waits in a call. */
+static bool is_idle(const struct sched *threads, uint32_t core)
+{
+    uint32_t holder = threads->on_core[core];
+    return holder == SCHED_NONE || threads->at[holder].state == SCHED_CALLS;
+}
+
 /* Its own last one if that is idle, or the one that has been idle longest. */
 static uint32_t idle_core(const struct sched *threads, const struct sched_thread *thread)
 {
     uint32_t best = SCHED_NONE;
-    if (thread->last_core != SCHED_NONE && threads->on_core[thread->last_core] == SCHED_NONE)
+    if (thread->last_core != SCHED_NONE && is_idle(threads, thread->last_core))
         return thread->last_core;
     for (uint32_t i = 0; i < threads->core_count; i++) {
-        if (threads->on_core[i] == SCHED_NONE &&
-            (best == SCHED_NONE || threads->core_ps[i] < threads->core_ps[best]))
+        if (is_idle(threads, i) && (best == SCHED_NONE || threads->core_ps[i] < threads->core_ps[best]))
             best = i;
     }
     return best;

@@ -47,6 +47,10 @@ void sched_go_away(struct sched *threads, uint32_t number);
 void sched_come_back(struct sched *threads, uint32_t number);
 void sched_end(struct sched *threads, uint32_t number);
 
+/* It is in a call that waits, and others may have its core meanwhile; and it goes on there. */
+void sched_call(struct sched *threads, uint32_t number);
+void sched_return(struct sched *threads, uint32_t number);
+
 /* When the first of those that can go on does so, or would wake up; TIME_NEVER: nobody will by itself. */
 uint64_t sched_soonest(const struct sched *threads);
 

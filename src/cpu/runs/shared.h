@@ -54,6 +54,15 @@ enum cpurun_op {
 
 enum cpurun_state { CPURUN_FREE, CPURUN_LIVE };
 
+/* Wake-ups by threads that are not simulated, such as those of our libraries that call functions of the
+ * program. */
+enum { CPURUN_WAKES = 1024 };
+struct cpurun_wakes {
+    _Atomic uint32_t lock;          /* among those that post */
+    _Atomic uint32_t posted, taken; /* in all */
+    uint64_t futexes[CPURUN_WAKES], counts[CPURUN_WAKES];
+};
+
 struct cpurun_lane {
     _Alignas(64) _Atomic uint64_t head; /* words shown to heddle, in all */
     _Alignas(64) _Atomic uint64_t tail; /* words that heddle has taken */
@@ -65,6 +74,7 @@ struct cpurun_lane {
     _Atomic uint32_t state;
     _Atomic int32_t task;     /* the kernel's number of its thread */
     _Atomic uint32_t excused; /* it may sleep: in a call of the system, or for us */
+    _Atomic uint32_t muted;   /* it is in a library of ours: what it does takes no time */
 };
 
 /* A block of instructions, as QEMU translated it; behind it the lengths of instructions, then their bytes. */
@@ -89,6 +99,7 @@ struct cpurun_shared {
     _Alignas(64) _Atomic uint32_t block_count;
     _Atomic uint64_t code_bytes;
     struct cpurun_lane lanes[CPURUN_LANES];
+    struct cpurun_wakes wakes;
     uint32_t blocks[CPURUN_BLOCKS]; /* where they begin in the code, by 8 bytes */
     _Alignas(64) uint8_t code[CPURUN_CODE];
     uint64_t rings[CPURUN_LANES][CPURUN_WORDS]; /* pages that nobody touches cost nothing */

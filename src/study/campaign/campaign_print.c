@@ -58,6 +58,8 @@ static void print_table(const struct campaign_table *table, const char *title, F
     print_line(table, NULL, f);
     for (size_t i = 0; i < table->row_count; i++)
         print_line(table, &table->rows[i], f);
+    if (!table->row_count)
+        fprintf(f, "no point has this figure\n");
 }
 
 static void markdown_table(const struct campaign_table *table, const char *title, FILE *f)
