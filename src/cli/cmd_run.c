@@ -19,7 +19,8 @@
 
 static const struct option_row options[] = {
     TIMING_OPTIONS,
-    {"--cpu", "NAME", "run it on simulated CPU cores (docs/cpu.md), such as epyc"},
+    {"--cpu", "NAME",
+     "run it on simulated CPU cores (docs/cpu.md), such as epyc; none: not on those of the system"},
     {"--threads", "N|all", "threads of this machine to run kernels on (all unless told)"},
     {"--stats", "FILE", "write what every kernel and launch did, as JSON"},
     {"--json", "FILE", NULL}, /* what `bench` calls --stats */

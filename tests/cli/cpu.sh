@@ -108,8 +108,8 @@ for cores in 8 2 1; do
 done
 
 # What is wrong is said in a line.
-own_status 2 --cpu none ./program
-grep -q 'no description none; there are' errors || fail "$(cat errors)"
+own_status 2 --cpu nobody ./program
+grep -q 'no description nobody; there are' errors || fail "$(cat errors)"
 own_status 2 --cpu epyc --set cpu.width=99 ./program
 grep -q 'cpu.width' errors || fail "$(cat errors)"
 own_status 2 --set cpu.width=4 ./program
