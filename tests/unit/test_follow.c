@@ -119,7 +119,8 @@ static void never_stale(void **state)
     (void)state;
     for (size_t i = 0; protocols[i]; i++)
         for (unsigned shape = 0; !protocols[i]->is_incoherent && shape < TOPOLOGY_COUNT; shape++)
-            play(protocols[i], shape, shape + 1);
+            for (uint64_t seed = 0; seed < 4; seed++)
+                play(protocols[i], shape, shape + seed * TOPOLOGY_COUNT);
 }
 
 /* ---- against the timed agents ---- */

@@ -244,12 +244,10 @@ static bool meet(struct follow *follow, struct follow_line *line, uint32_t agent
 static void learn_writes(struct follow *follow, struct follow_line *line, uint32_t agent, uint64_t now)
 {
     struct follow_message store = {.time_ps = now, .is_op = true, .op = COH_STORE};
-    if (!line->at[agent].dirty) {
-        enum coh_op op = follow->op;
-        follow->op = COH_NO_OP;
-        meet(follow, line, agent, COH_STORE, &store);
-        follow->op = op;
-    }
+    enum coh_op op = follow->op;
+    follow->op = COH_NO_OP;
+    meet(follow, line, agent, COH_STORE, &store);
+    follow->op = op;
     note_store(follow, line, agent);
 }
 
