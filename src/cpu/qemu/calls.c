@@ -170,6 +170,12 @@ static void tell_wakes(int64_t number, const uint64_t *a)
         post_wake(a[0], a[2]);
 }
 
+static bool waits_on_futex(int64_t number, const uint64_t *a)
+{
+    uint64_t operation = a[1] & OPERATION;
+    return kind_of(number) == CALL_FUTEX && (operation == FUTEX_WAIT || operation == FUTEX_WAIT_BITSET);
+}
+
 static void futex(struct tap_thread *thread, const uint64_t *a, uint64_t other)
 {
     switch (a[1] & OPERATION) {
@@ -255,6 +261,7 @@ static void on_call(plugin_id id, unsigned cpu, int64_t number, uint64_t a, uint
     }
     if (thread->muted) {
         tell_wakes(number, arguments);
+        atomic_store(&thread->lane->stuck, waits_on_futex(number, arguments));
         atomic_store(&thread->lane->excused, 1);
         return;
     }
@@ -324,6 +331,7 @@ static void on_return(plugin_id id, unsigned cpu, int64_t number, int64_t result
     if (!thread->lane)
         return;
     atomic_store(&thread->lane->excused, 0);
+    atomic_store(&thread->lane->stuck, 0);
     if (thread->muted || number == CPURUN_MAGIC)
         return;
     if (thread->away)

@@ -157,6 +157,18 @@ static bool take_wakes(struct cpurun *run)
     return any;
 }
 
+/* All threads that are in libraries of ours wait there: for one that is to be let on, maybe. */
+static bool nobody_moves(const struct cpurun *run)
+{
+    for (uint32_t i = 0; i < CPURUN_LANES; i++) {
+        const struct cpurun_lane *lane = &run->shared->lanes[i];
+        if (atomic_load(&lane->state) == CPURUN_LIVE && atomic_load(&lane->muted) &&
+            !atomic_load(&lane->stuck))
+            return false;
+    }
+    return sched_soonest(&run->threads) != TIME_NEVER;
+}
+
 /* The thread is in a library of ours, maybe in a call that waits: other threads go on meanwhile, in the order
  * of time. */
 static enum cpurun_turn take_turn(struct cpurun *run, uint32_t number)
@@ -164,10 +176,11 @@ static enum cpurun_turn take_turn(struct cpurun *run, uint32_t number)
     take_wakes(run);
     sched_call(&run->threads, number);
     enum cpurun_turn turn = run->beside.turn(run->beside.user, sched_soonest(&run->threads));
-    if (turn == CPURUN_BEHIND)
+    bool is_stuck = turn == CPURUN_IDLE && nobody_moves(run);
+    if (turn == CPURUN_BEHIND || is_stuck)
         run_another(run);
     sched_return(&run->threads, number);
-    return turn;
+    return is_stuck ? CPURUN_WORKED : turn;
 }
 
 /* Takes words of a lane: false: there are none, and the program has ended. */

@@ -75,6 +75,7 @@ struct cpurun_lane {
     _Atomic int32_t task;     /* the kernel's number of its thread */
     _Atomic uint32_t excused; /* it may sleep: in a call of the system, or for us */
     _Atomic uint32_t muted;   /* it is in a library of ours: what it does takes no time */
+    _Atomic uint32_t stuck;   /* ... and waits there for a lock, or for another thread */
 };
 
 /* A block of instructions, as QEMU translated it; behind it the lengths of instructions, then their bytes. */
