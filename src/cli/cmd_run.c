@@ -198,10 +198,23 @@ static bool makes_sense(const struct run_request *request, struct err *err)
     bool limited = request->limit || getenv("HEDDLE_INSTRUCTION_LIMIT");
     if (limited && timing_is_on(&request->timing))
         return err_set(err, "--limit: expected --max-cycles instead of it in timing mode");
-    if (request->cpu_setting_count && !request->cpu)
-        return err_set(err, "--set %.80s: expected --cpu NAME with it", request->cpu_settings[0]);
     return timing_check(&request->timing, err) && cmd_record_check(&request->timing, err) &&
            cmd_trace_mem_check(request->trace_mem, &request->timing, err);
+}
+
+/* The same, once it is known whether there are simulated cores. */
+static bool goes_with_cores(const struct run_request *request, struct err *err)
+{
+    const struct timing_request *timing = &request->timing;
+    if (!request->cpu)
+        return !request->cpu_setting_count ||
+               err_set(err, "--set %.80s: expected --cpu NAME with it", request->cpu_settings[0]);
+    return !(timing->checkpoint || timing->resume || timing->record || timing->attach) ||
+           err_set(err,
+                   "run: simulated CPU cores (%.80s) do not go with --checkpoint, --resume, --record or "
+                   "--attach; "
+                   "--cpu none is without them",
+                   request->cpu);
 }
 
 static int run_request(struct run_request *request)
@@ -214,7 +227,7 @@ static int run_request(struct run_request *request)
     enum cpu_program uses = request->cpu ? cmd_cpu_program(request->words[0]) : CPU_PROGRAM_ALONE;
     if (uses == CPU_PROGRAM_AMD && !request->timing.system)
         request->timing.system = "r9nano"; /* as such programs choose without simulated cores */
-    if (!timing_load_system(&request->timing, &system, &err))
+    if (!makes_sense(request, &err) || !timing_load_system(&request->timing, &system, &err))
         return complain(EXIT_USAGE, &err);
     bool of_system = !request->cpu && *system.spec.cpu && timing_is_on(&request->timing);
     if (of_system)
@@ -224,7 +237,7 @@ static int run_request(struct run_request *request)
     if (request->cpu && (of_system || request->timing.system || uses != CPU_PROGRAM_ALONE))
         request->timing.shared = true; /* kernels are not to be emulated: the machine is outside */
     int status;
-    if (!makes_sense(request, &err)) {
+    if (!goes_with_cores(request, &err)) {
         system_fini(&system);
         return complain(EXIT_USAGE, &err);
     }

@@ -202,6 +202,8 @@ const char *campaign_metric_name(size_t metric);
 const char *campaign_metric_unit(size_t metric);
 size_t campaign_metric_find(const char *name, const char **suggestion); /* or NO_NAME */
 
+bool campaign_metrics_are_printed(void); /* some of them: what programs print is kept */
+
 /* From the file that --json writes, and that with what was printed, if there is one. The caller frees them.
  * NULL: it tells of no complete run. */
 double *campaign_metrics_read(const char *path, const char *log_path, struct err *err);

@@ -51,6 +51,14 @@ static size_t metric_row_count(void)
     return count;
 }
 
+bool campaign_metrics_are_printed(void)
+{
+    bool any = false;
+    for (size_t i = 0; i < asked_count; i++)
+        any |= !strncmp(asked[i], PRINTED, sizeof PRINTED - 1);
+    return any;
+}
+
 size_t campaign_metric_count(void)
 {
     return metric_row_count() + MEMBERS + asked_count;

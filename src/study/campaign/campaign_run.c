@@ -142,10 +142,10 @@ static void take_result(struct running *r, struct job *job, int status)
             text_add(&why, "%sstatus %d", why.length ? ", " : "", WEXITSTATUS(status));
         fail(r, job->point, why.at);
     }
-    if (!r->how->keeps || !job->point->values) { /* the log has what the program printed */
+    if (!r->how->keeps || !job->point->values)
         unlink(job->stats);
+    if (!r->how->keeps || !job->point->values || !campaign_metrics_are_printed())
         unlink(job->log);
-    }
     text_fini(&why);
 }
 
