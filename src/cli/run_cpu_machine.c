@@ -56,8 +56,11 @@ bool cmd_cpu_make_memory(struct run_cpu *cpu, const struct system *system, uint3
 
 /* ---- turns ---- */
 
+/* The program ends at once where the protocol has no row for what happens: cmd_cpu_check tells. */
 static void set_together(struct run_cpu *cpu)
 {
+    if (cpu->is_coherent && *follow_failure(cpu->coherent.follow))
+        process_kill();
     atomic_store(&cpu->shared->together, serve_is_busy(cpu->machine));
 }
 
