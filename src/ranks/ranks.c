@@ -1,0 +1,408 @@
+#include "ranks/ranks.h"
+#include "ranks/transport.h"
+#include "base/host.h"
+#include "base/install.h"
+#include "base/mem.h"
+#include "base/unit.h"
+
+#include <dlfcn.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* Rounds and letters have tags of their own, so that neither waits behind the other. */
+enum { TAG_LETTER = 1, TAG_ROUND = 2 };
+enum { PIECE = 1 << 24, HOST_NAME = 64 };
+static const double PATIENCE = 120; /* seconds */
+
+struct ranks {
+    const struct ranks_transport *transport;
+    uint32_t count, number;
+    bool is_crowded; /* more ranks than cores are on this machine: who waits lends its core at once */
+    double patience, delay;
+    struct ranks_traffic traffic;
+    bool *missing; /* of a round: whose bytes have not come */
+    int *sending;  /* likewise: numbers of what is being sent; -1 */
+    char (*hosts)[HOST_NAME];
+};
+
+/* ---- before anything is started ---- */
+
+static bool number_of(const char *variable, uint32_t *number)
+{
+    const char *text = getenv(variable);
+    char *end;
+    if (!text || !*text)
+        return false;
+    unsigned long value = strtoul(text, &end, 10);
+    *number = (uint32_t)value;
+    return !*end && value <= UINT32_MAX;
+}
+
+struct ranks_job ranks_job(void)
+{
+    static const char *const launchers[][2] = {
+        {"OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_RANK"}, /* Open MPI */
+        {"PMI_SIZE", "PMI_RANK"},                         /* MPICH, and srun with --mpi=pmi2 */
+    };
+    for (size_t i = 0; i < sizeof launchers / sizeof *launchers; i++) {
+        struct ranks_job job;
+        if (number_of(launchers[i][0], &job.count) && number_of(launchers[i][1], &job.number) &&
+            job.number < job.count)
+            return job;
+    }
+    return (struct ranks_job){.count = 1};
+}
+
+/* ---- joining ---- */
+
+static const struct ranks_transport *load_transport(struct err *err)
+{
+    struct text path = {0};
+    void *library = NULL;
+    ranks_transport_fn *find = NULL;
+    if (install_add_part(&path, "mpi/libheddle_mpi.so") && !access(path.at, R_OK))
+        library = dlopen(path.at, RTLD_NOW | RTLD_GLOBAL); /* Open MPI's own parts look for its symbols */
+    else
+        err_set(err,
+                "this heddle was built without MPI: install libopenmpi-dev and openmpi-bin, and build again");
+    if (library)
+        *(void **)&find = dlsym(library, RANKS_TRANSPORT_NAME);
+    else if (path.at && !access(path.at, R_OK))
+        err_set(err, "MPI cannot be loaded: %.300s", dlerror());
+    text_fini(&path);
+    const struct ranks_transport *transport = find ? find() : NULL;
+    if (library && (!transport || transport->version != RANKS_TRANSPORT_VERSION)) {
+        err_set(err, "libheddle_mpi.so is of another version of Heddle");
+        return NULL;
+    }
+    return transport;
+}
+
+static double seconds_of(const char *variable, double otherwise)
+{
+    const char *text = getenv(variable);
+    struct err unused;
+    uint64_t ps;
+    return text && unit_parse(UNIT_time, text, &ps, &unused) ? (double)ps * 1e-12 : otherwise;
+}
+
+/* Whose host is which; and whether all are of one build. */
+static bool meet(struct ranks *ranks, struct err *err)
+{
+    struct text mine = {0}, *all = mem_alloc(ranks->count, sizeof *all);
+    char host[HOST_NAME] = "";
+    gethostname(host, sizeof host - 1);
+    text_add_bytes(&mine, host, sizeof host);
+    text_add(&mine, "%s, %zu-byte pointers", HEDDLE_VERSION, sizeof(void *));
+    bool good = ranks_gather(ranks, &mine, all, true, err);
+    uint32_t here = 0;
+    for (uint32_t i = 0; i < ranks->count && good; i++) {
+        memcpy(ranks->hosts[i], all[i].at, HOST_NAME);
+        here += !strcmp(ranks->hosts[i], host);
+        if (strcmp(all[i].at + HOST_NAME, all[0].at + HOST_NAME))
+            good = err_set(err, "rank %u on %s runs Heddle %s, and rank 0 on %s Heddle %s", i,
+                           ranks->hosts[i], all[i].at + HOST_NAME, ranks->hosts[0], all[0].at + HOST_NAME);
+    }
+    ranks->is_crowded = here > host_cores();
+    for (uint32_t i = 0; i < ranks->count; i++)
+        text_fini(&all[i]);
+    mem_free(all);
+    text_fini(&mine);
+    return good;
+}
+
+struct ranks *ranks_start(struct err *err)
+{
+    const struct ranks_transport *transport = load_transport(err);
+    if (!transport)
+        return NULL;
+    struct ranks *ranks = mem_alloc(1, sizeof *ranks);
+    ranks->transport = transport;
+    ranks->is_crowded = true; /* until it is known */
+    ranks->patience = seconds_of("HEDDLE_RANKS_PATIENCE", PATIENCE);
+    ranks->delay = seconds_of("HEDDLE_RANKS_DELAY", 0);
+    const char *why = transport->start(&ranks->number, &ranks->count);
+    ranks->missing = mem_alloc(ranks->count, sizeof *ranks->missing);
+    ranks->sending = mem_alloc(ranks->count, sizeof *ranks->sending);
+    ranks->hosts = mem_alloc(ranks->count, sizeof *ranks->hosts);
+    bool good = !why || err_set(err, "%s", why);
+    good = good && (ranks->count <= RANKS_MOST ||
+                    err_set(err, "%u ranks are too many: at most %d", ranks->count, RANKS_MOST));
+    if (good && meet(ranks, err))
+        return ranks;
+    if (!why)
+        ranks_end(ranks);
+    return NULL;
+}
+
+void ranks_end(struct ranks *ranks)
+{
+    if (!ranks)
+        return;
+    ranks->transport->end();
+    mem_free(ranks->missing);
+    mem_free(ranks->sending);
+    mem_free(ranks->hosts);
+    mem_free(ranks);
+}
+
+void ranks_kill(struct ranks *ranks, int status)
+{
+    ranks->transport->kill(status);
+}
+
+uint32_t ranks_count(const struct ranks *ranks)
+{
+    return ranks ? ranks->count : 1;
+}
+
+uint32_t ranks_number(const struct ranks *ranks)
+{
+    return ranks ? ranks->number : 0;
+}
+
+const char *ranks_host(const struct ranks *ranks, uint32_t number)
+{
+    return ranks->hosts[number];
+}
+
+double ranks_patience(const struct ranks *ranks)
+{
+    return ranks->patience;
+}
+
+struct ranks_traffic ranks_traffic(const struct ranks *ranks)
+{
+    return ranks->traffic;
+}
+
+/* ---- waiting ---- */
+
+/* Who waits for long sleeps, lest the cores of idle ranks be busy. */
+struct waiting {
+    double since, most; /* seconds; most below 0: for ever */
+    uint32_t looks;
+    bool is_crowded;
+};
+
+static struct waiting waiting(const struct ranks *ranks, double most)
+{
+    return (struct waiting){.since = host_seconds(), .most = most, .is_crowded = ranks->is_crowded};
+}
+
+/* False: it has waited long enough. */
+static bool wait_on(struct waiting *wait)
+{
+    enum { SPINS = 200, SEEN = 256 };
+    static const double AWAKE = 0.02, NAP_US = 200;
+    if (++wait->looks < SPINS && !wait->is_crowded) {
+        host_relax();
+        return true;
+    }
+    sched_yield();
+    if (wait->looks % SEEN)
+        return true;
+    double waited = host_seconds() - wait->since;
+    if (waited > AWAKE)
+        usleep((useconds_t)NAP_US);
+    return wait->most < 0 || waited < wait->most;
+}
+
+static bool lost(const struct ranks *ranks, uint32_t number, struct err *err)
+{
+    return err_set(err, "the link to rank %u on %s has failed", number, ranks->hosts[number]);
+}
+
+/* Until what was begun is done. */
+static bool finish(struct ranks *ranks, int number, uint32_t other, struct err *err)
+{
+    struct waiting wait = waiting(ranks, -1);
+    int done = number < 0 ? -1 : ranks->transport->done(number);
+    for (; !done; done = ranks->transport->done(number))
+        wait_on(&wait);
+    return done > 0 || lost(ranks, other, err);
+}
+
+/* ---- letters: in pieces; one that is shorter than a whole piece is the last ---- */
+
+static bool send_pieces(struct ranks *ranks, uint32_t to, int tag, const char *bytes, size_t count,
+                        struct err *err)
+{
+    for (size_t at = 0, piece = PIECE; piece == PIECE; at += piece) {
+        piece = count - at < PIECE ? count - at : PIECE;
+        if (!finish(ranks, ranks->transport->send(to, tag, bytes + at, piece), to, err))
+            return false;
+    }
+    return true;
+}
+
+static void make_room(struct text *text, size_t more)
+{
+    if (text->capacity < text->length + more + 1) {
+        text->at = mem_resize(text->at, text->capacity, text->length + more + 1, 1);
+        text->capacity = text->length + more + 1;
+    }
+}
+
+/* What waits: its first piece is of `count` bytes. */
+static bool receive_pieces(struct ranks *ranks, uint32_t from, int tag, size_t count, struct text *bytes,
+                           struct err *err)
+{
+    struct waiting wait = waiting(ranks, ranks->patience ? ranks->patience : -1);
+    bytes->length = 0;
+    for (;;) {
+        make_room(bytes, count);
+        if (!finish(ranks, ranks->transport->receive(from, tag, bytes->at + bytes->length, count), from, err))
+            return false;
+        bytes->length += count;
+        bytes->at[bytes->length] = 0;
+        if (count < PIECE)
+            return true;
+        for (int is_there = 0; is_there <= 0;) {
+            uint32_t who;
+            is_there = ranks->transport->waits((int)from, tag, &who, &count);
+            if (is_there < 0 || (!is_there && !wait_on(&wait)))
+                return lost(ranks, from, err);
+        }
+    }
+}
+
+bool ranks_send(struct ranks *ranks, uint32_t to, const void *bytes, size_t count, struct err *err)
+{
+    return send_pieces(ranks, to, TAG_LETTER, bytes, count, err);
+}
+
+bool ranks_receive(struct ranks *ranks, uint32_t from, double seconds, struct text *bytes, uint32_t *who,
+                   struct err *err)
+{
+    struct waiting wait = waiting(ranks, seconds);
+    int other = from == (uint32_t)RANKS_ANY ? TRANSPORT_ANY : (int)from;
+    uint32_t sender = 0;
+    size_t count;
+    int is_there;
+    err->text[0] = 0;
+    while (!(is_there = ranks->transport->waits(other, TAG_LETTER, &sender, &count)))
+        if (!wait_on(&wait))
+            return false;
+    if (is_there < 0)
+        return lost(ranks, other == TRANSPORT_ANY ? 0 : from, err);
+    if (who)
+        *who = sender;
+    return receive_pieces(ranks, sender, TAG_LETTER, count, bytes, err);
+}
+
+bool ranks_broadcast(struct ranks *ranks, uint32_t from, struct text *bytes, struct err *err)
+{
+    if (ranks->number != from)
+        return ranks_receive(ranks, from, -1, bytes, NULL, err);
+    for (uint32_t to = 0; to < ranks->count; to++)
+        if (to != from && !ranks_send(ranks, to, bytes->at ? bytes->at : "", bytes->length, err))
+            return false;
+    return true;
+}
+
+bool ranks_gather(struct ranks *ranks, const struct text *mine, struct text *all, bool everyone,
+                  struct err *err)
+{
+    const char *bytes = mine->at ? mine->at : "";
+    if (ranks->number && !ranks_send(ranks, 0, bytes, mine->length, err))
+        return false;
+    all[ranks->number].length = 0;
+    text_add_bytes(&all[ranks->number], bytes, mine->length);
+    for (uint32_t i = 1; i < ranks->count && !ranks->number; i++)
+        if (!ranks_receive(ranks, i, -1, &all[i], NULL, err))
+            return false;
+    for (uint32_t i = 0; i < ranks->count && everyone; i++)
+        if (!ranks_broadcast(ranks, 0, &all[i], err))
+            return false;
+    return true;
+}
+
+/* ---- rounds ---- */
+
+static bool begin_round(struct ranks *ranks, const struct text *out, struct err *err)
+{
+    for (uint32_t i = 0; i < ranks->count; i++) {
+        ranks->missing[i] = i != ranks->number;
+        ranks->sending[i] = -1;
+        if (i == ranks->number)
+            continue;
+        size_t first = out[i].length < PIECE ? out[i].length : PIECE;
+        ranks->sending[i] = ranks->transport->send(i, TAG_ROUND, out[i].at ? out[i].at : "", first);
+        if (ranks->sending[i] < 0)
+            return lost(ranks, i, err);
+        ranks->traffic.messages++;
+        ranks->traffic.bytes += out[i].length;
+    }
+    return true;
+}
+
+/* What is longer than a piece goes on when the first has gone. */
+static int sent_some(struct ranks *ranks, uint32_t to, const struct text *out, struct err *err)
+{
+    int done = ranks->transport->done(ranks->sending[to]);
+    if (done <= 0)
+        return done;
+    ranks->sending[to] = -1;
+    if (out->length >= PIECE && !send_pieces(ranks, to, TAG_ROUND, out->at + PIECE, out->length - PIECE, err))
+        return -1;
+    return 1;
+}
+
+static int came(struct ranks *ranks, uint32_t from, struct text *in, struct err *err)
+{
+    uint32_t who;
+    size_t count;
+    int is_there = ranks->transport->waits((int)from, TAG_ROUND, &who, &count);
+    if (is_there > 0 && !receive_pieces(ranks, from, TAG_ROUND, count, in, err))
+        return -1;
+    ranks->missing[from] = is_there <= 0;
+    return is_there;
+}
+
+static bool say_missing(const struct ranks *ranks, double seconds, struct err *err)
+{
+    uint32_t number = 0;
+    while (number < ranks->count && !ranks->missing[number])
+        number++;
+    if (number == ranks->count)
+        return err_set(err, "a rank does not take what is sent to it for %g s", seconds);
+    return err_set(err, "rank %u on %s has not answered for %g s (HEDDLE_RANKS_PATIENCE)", number,
+                   ranks->hosts[number], seconds);
+}
+
+static void hold_up(double seconds)
+{
+    for (double until = host_seconds() + seconds; host_seconds() < until;)
+        sched_yield();
+}
+
+bool ranks_round(struct ranks *ranks, const struct text *out, struct text *in, struct err *err)
+{
+    double begun = host_seconds();
+    struct waiting wait = waiting(ranks, ranks->patience ? ranks->patience : -1);
+    uint32_t left = 2 * (ranks->count - 1);
+    if (!begin_round(ranks, out, err))
+        return false;
+    while (left) {
+        uint32_t before = left;
+        for (uint32_t i = 0; i < ranks->count; i++) {
+            int some = ranks->missing[i] ? came(ranks, i, &in[i], err) : 0;
+            int gone = ranks->sending[i] >= 0 ? sent_some(ranks, i, &out[i], err) : 0;
+            if (some < 0 || gone < 0)
+                return lost(ranks, i, err);
+            left -= (uint32_t)some + (uint32_t)gone;
+        }
+        if (left == before && !wait_on(&wait))
+            return say_missing(ranks, ranks->patience, err);
+        if (left != before)
+            wait.looks = 0;
+    }
+    if (ranks->delay > 0)
+        hold_up(ranks->delay);
+    ranks->traffic.rounds++;
+    ranks->traffic.seconds += host_seconds() - begun;
+    return true;
+}

@@ -1,0 +1,70 @@
+/* Ranks: the processes of one simulation, on one machine or on many. A launcher (mpirun, srun) starts all of
+ * them with the same command line; each learns from its environment that it is one of several.
+ *
+ * Who works together calls the same functions in the same order on all ranks. A rank that dies, or does not
+ * answer, makes calls fail with a line that says so; a run cannot go on without it.
+ *
+ * One thread at a time calls these functions. */
+#ifndef RANKS_RANKS_H
+#define RANKS_RANKS_H
+
+#include "base/err.h"
+#include "base/text.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum { RANKS_MOST = 256, RANKS_ANY = UINT32_MAX };
+
+/* What the launcher's environment says, before anything is started: {1, 0} without a launcher. */
+struct ranks_job {
+    uint32_t count, number;
+};
+struct ranks_job ranks_job(void);
+
+/* Joins the others, once in a process. Fails where there is no MPI, and where ranks are of different builds.
+ */
+struct ranks;
+struct ranks *ranks_start(struct err *err);
+void ranks_end(struct ranks *ranks); /* all call it; NULL: nothing */
+
+/* Ends all ranks at once, also those that answer no more. */
+void ranks_kill(struct ranks *ranks, int status);
+
+uint32_t ranks_count(const struct ranks *ranks);
+uint32_t ranks_number(const struct ranks *ranks); /* this one's: 0 leads */
+const char *ranks_host(const struct ranks *ranks, uint32_t number);
+
+/* How long a rank may take to answer in a round, in seconds; 0: for ever. HEDDLE_RANKS_PATIENCE sets it. */
+double ranks_patience(const struct ranks *ranks);
+
+/* ---- letters: any bytes, to one rank, which may be busy meanwhile ---- */
+
+bool ranks_send(struct ranks *ranks, uint32_t to, const void *bytes, size_t count, struct err *err);
+
+/* The next letter from this rank, or from RANKS_ANY; `who` (or NULL) says from which. Waits for `seconds` at
+ * most (below 0: for ever): false with an empty err->text when none has come by then. */
+bool ranks_receive(struct ranks *ranks, uint32_t from, double seconds, struct text *bytes, uint32_t *who,
+                   struct err *err);
+
+/* What `from` has in `bytes`, all have then. */
+bool ranks_broadcast(struct ranks *ranks, uint32_t from, struct text *bytes, struct err *err);
+
+/* All ranks give bytes of any number; `all[i]` becomes what rank i gave, on rank 0 (on all with `everyone`).
+ */
+bool ranks_gather(struct ranks *ranks, const struct text *mine, struct text *all, bool everyone,
+                  struct err *err);
+
+/* ---- rounds: each rank has bytes for each other one, and gets those of each ---- */
+
+/* `out[i]` goes to rank i; `in[i]` becomes what came from it. This rank's own are not touched. */
+bool ranks_round(struct ranks *ranks, const struct text *out, struct text *in, struct err *err);
+
+/* What rounds were made of, of this rank. */
+struct ranks_traffic {
+    uint64_t rounds, messages, bytes;
+    double seconds; /* spent in them, waiting included */
+};
+struct ranks_traffic ranks_traffic(const struct ranks *ranks);
+
+#endif
