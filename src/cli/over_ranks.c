@@ -1,6 +1,7 @@
 #include "cli/over_ranks.h"
 #include "base/host.h"
 #include "base/mem.h"
+#include "ranked/ranked.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -9,6 +10,7 @@
 #include <unistd.h>
 
 static struct ranks *joined;
+static bool leads; /* followers wait for what is to be done */
 
 struct ranks *over_ranks(void)
 {
@@ -30,9 +32,27 @@ int over_ranks_leave(int status)
     fflush(NULL);
     if (status != EXIT_GOOD)
         ranks_kill(joined, status);
+    if (leads)
+        ranked_dismiss(joined);
     ranks_end(joined);
     joined = NULL;
     return status;
+}
+
+bool over_ranks_simulate(bool timing, bool *follows, int *status, struct err *err)
+{
+    struct ranks *ranks = NULL;
+    *follows = false;
+    if (ranks_job().count == 1)
+        return true;
+    if (!timing)
+        return err_set(err, "ranks share simulated time: they need --mode timing");
+    if (!over_ranks_join(&ranks, err))
+        return false;
+    leads = !ranks_number(ranks);
+    *follows = !leads;
+    *status = leads || ranked_follow(ranks, err) ? EXIT_GOOD : complain(EXIT_FAILED, err);
+    return true;
 }
 
 /* Most errors are known to all ranks, and the leading one ends them all when it has told them. */

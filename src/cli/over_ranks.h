@@ -9,6 +9,10 @@
 bool over_ranks_join(struct ranks **ranks, struct err *err);
 struct ranks *over_ranks(void); /* that were joined; or NULL */
 
+/* Of a command that simulates one machine: joins; *follows tells that this rank is not the leading one, and
+ * has done its part when this returns, with the exit status in *status. */
+bool over_ranks_simulate(bool timing, bool *follows, int *status, struct err *err);
+
 /* Of a process that ends: all end together, or, where the status is not good, at once. Gives the status. */
 int over_ranks_leave(int status);
 

@@ -1,4 +1,5 @@
 #include "cli/timing.h"
+#include "cli/over_ranks.h"
 #include "base/file.h"
 #include "base/host.h"
 #include "base/mem.h"
@@ -90,6 +91,8 @@ bool timing_took(struct timing_request *request, const struct option_row *row, c
         request->dump = value;
     else if (!strcmp(row->name, "--attach"))
         request->attach = value;
+    else if (!strcmp(row->name, "--ranks"))
+        return (request->ranks = value) && over_ranks_start(value, err);
     else if (!strcmp(row->name, "--seat"))
         return take_count(row, value, &request->seat, err);
     else if (!strcmp(row->name, "--max-cycles"))

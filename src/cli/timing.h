@@ -9,7 +9,7 @@
 
 struct timing_request {
     const char *mode, *system, *max_cycles, *kernels;
-    const char *attach, *seat;
+    const char *attach, *seat, *ranks;
     const char *checkpoint, *checkpoint_at, *resume;
     bool checkpoint_stop, shared;
     bool cold_caches, no_progress;
@@ -37,6 +37,7 @@ struct timing_request {
         {"--dump-config", "FILE",                                                                            \
          "write the system as it is then, with what it inherited marked, as a description"},                 \
         {"--attach", "PATH", "run on the machine of `heddle serve PATH`, beside other programs"},            \
+        {"--ranks", "N", "simulate with N processes of this machine, by MPI: docs/mpi.md"},                  \
         {"--seat", "N", "which of its programs this is, from 1; unless told, the next one"},                 \
         {"--kernels", "N-M", "time only these launches, counted from 0; the others just run"},               \
         {"--max-cycles", "N", "cycles after which a kernel fails, as if it never ended; 0: no limit"},       \

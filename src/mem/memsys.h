@@ -90,6 +90,26 @@ uint64_t memsys_pushed(const struct memsys *mem);
 /* Between runs: when all that came of copies from the host has been taken. */
 uint64_t memsys_pushed_until(const struct memsys *mem);
 
+/* Where there are ranks (ranks/ranks.h), both are what all ranks know: the lines that came here, added up,
+ * and the latest time. */
+struct memsys_pushes {
+    uint64_t lines, until;
+};
+struct memsys_pushes memsys_pushes_here(const struct memsys *mem);
+void memsys_know_pushes(struct memsys *mem, const struct memsys_pushes *all);
+
+/* Its islands are on these ranks: slices on all of them, the rest on the first. Before the engine is ready.
+ */
+struct memsys_ranks {
+    uint32_t first, count;
+};
+void memsys_place(struct memsys *mem, const struct memsys_ranks *ranks);
+
+/* Which rank has the line at an offset of its memory; and all lines, if one has. */
+enum { MEMSYS_SOME_RANKS = UINT32_MAX };
+uint32_t memsys_line_rank(const struct memsys *mem, uint64_t offset);
+uint32_t memsys_rank(const struct memsys *mem);
+
 /* The DMA engine of this GPU (mem/dma.h). */
 struct dma;
 struct dma *memsys_dma(const struct memsys *mem);

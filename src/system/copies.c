@@ -374,7 +374,8 @@ static void move_rows(const struct local_machine *machine, const struct task *ta
 static void begin_in_host(struct local_machine *machine, struct task *task)
 {
     struct course_plan plan = plan_of(machine, task);
-    move_rows(machine, task);
+    if (hostmem_is_here(machine->host))
+        move_rows(machine, task);
     task->end_ps = machine->now + plan.start_ps + plan.latency_ps +
                    (uint64_t)((unsigned __int128)task_bytes(task) * PS_PER_SECOND / plan.bytes_per_s);
 }

@@ -116,6 +116,7 @@ struct machine_link {
 struct machine;
 
 struct hostmem_caches;
+struct ranks;
 
 struct machine_options {
     unsigned threads;
@@ -126,6 +127,8 @@ struct machine_options {
     void *user;
     const struct machine_windows *windows; /* or NULL */
     const struct hostmem_caches *caches;   /* of the host's memory (mem/hostmem.h), or NULL */
+    struct ranks *ranks; /* that the machine is spread over (system/over_ranks.h), or NULL. src/ranked calls
+                            it on all of them alike */
     struct checkpoint_options checkpoint;
 };
 
@@ -145,6 +148,7 @@ enum memory_use {
     MEMORY_CHANGED,    /* caches forget all of it, as the host is about to change it */
     MEMORY_LENT,       /* the same, and the host changes it until it is given back; kernels do not use it */
     MEMORY_TAKEN_OVER, /* both, and of all memory: the host runs a kernel itself */
+    MEMORY_DROPPED,    /* as MEMORY_CHANGED, and what it held is of no use any more */
 };
 
 /* What the program says of managed memory, where that moves on demand (HOME_MANAGED). */
@@ -201,9 +205,9 @@ struct machine_ops {
     /* Where managed memory moves, else NULL. */
     void (*manage)(struct machine *machine, const struct managed_order *order);
 
-    /* These three are for a machine in another process, else NULL. `load` sends code there and gives its
-     * number, which becomes `kernel.object` of the kernels in it; `unload` says that none of them will be
-     * launched again. The machine keeps a copy of the image of each GPU's kernels. */
+    /* These three are for a machine in another process, or in several, else NULL. `load` sends code there and
+     * gives its number, which becomes `kernel.object` of the kernels in it; `unload` says that none of them
+     * will be launched again. The machine keeps a copy of the image of each GPU's kernels. */
     uint64_t (*load)(struct machine *machine, const struct code_object *object);
     void (*unload)(struct machine *machine, uint64_t object);
     void (*set_image)(struct machine *machine, uint32_t gpu, struct image *image);
@@ -245,6 +249,12 @@ struct machine {
 struct machine *machine_new(const struct system *system, const struct machine_options *options,
                             struct err *err);
 
+/* Of such a one that is spread over ranks: calls for the bytes of GPUs' memory at these virtual addresses,
+ * run by run, with the rank that has them, and where each rank keeps them that does. */
+typedef void machine_owner_fn(void *user, uint32_t rank, char *host, uint64_t bytes);
+void machine_each_owner(struct machine *machine, uint64_t at, uint64_t bytes, machine_owner_fn *call,
+                        void *user);
+
 /* Of such a one: the counts so far of tasks that run are in them. */
 void machine_look(struct machine *machine);
 
@@ -281,7 +291,7 @@ static inline void machine_manage(struct machine *machine, const struct managed_
 }
 
 /* Whether machine_load, machine_unload and machine_set_image are to be called. */
-static inline bool machine_is_elsewhere(const struct machine *machine)
+static inline bool machine_wants_code(const struct machine *machine)
 {
     return machine->ops->load;
 }

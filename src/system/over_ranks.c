@@ -1,0 +1,164 @@
+#include "system/over_ranks.h"
+#include "base/archive.h"
+#include "base/bits.h"
+#include "base/mem.h"
+#include "mem/iommu.h"
+#include "ranks/ranks.h"
+#include "system/copies.h"
+#include "system/fabric.h"
+#include "system/placement.h"
+
+bool machine_is_spread(const struct local_machine *machine)
+{
+    return ranks_count(machine->options.ranks) > 1;
+}
+
+bool machine_leads(const struct local_machine *machine)
+{
+    return !ranks_number(machine->options.ranks);
+}
+
+bool machine_place(struct local_machine *machine, struct err *err)
+{
+    struct placement placement;
+    const struct net_graph *graph = machine->fabric ? network_graph(machine->fabric) : NULL;
+    if (!machine_is_spread(machine))
+        return true;
+    if (!placement_make(&placement, machine->system, graph, ranks_count(machine->options.ranks), err))
+        return false;
+    for (uint32_t i = 0; i < machine->gpu_count; i++)
+        gpu_place(machine->gpus[i].gpu, &placement.home[machine_first_home(machine, i)]);
+    for (uint32_t n = machine_homes(machine); n < placement.nodes; n++)
+        if (!graph->nodes[n].is_endpoint)
+            network_place(machine->fabric, n, placement.node[n]);
+    placement_fini(&placement);
+    return true;
+}
+
+/* ---- after a run ---- */
+
+static void archive_component(struct archive *archive, const struct component *component, size_t bytes)
+{
+    archive_bytes(archive, component_state(component), bytes);
+}
+
+/* What the rank `of` knows best: it writes that, and the others read it. */
+static void archive_known(struct local_machine *machine, uint32_t of, struct archive *archive)
+{
+    bool copies = copies_run(machine);
+    for (uint32_t i = 0; i < machine->gpu_count; i++)
+        if (gpu_leading_rank(machine->gpus[i].gpu) == of)
+            gpu_archive_shared(machine->gpus[i].gpu, archive);
+    for (uint32_t home = 0; home < machine_homes(machine) && copies; home++) {
+        struct component *engine = dma_component(memsys_dma(machine_home_mem(machine, home)));
+        if (component_rank(engine) == of)
+            archive_component(archive, engine, component_state_bytes(engine));
+    }
+    struct component *host = hostmem_component(machine->host);
+    if (copies && component_rank(host) == of)
+        archive_component(archive, host, component_state_bytes(host));
+}
+
+/* Each rank adds what came to its own islands. */
+static void write_pushes(const struct local_machine *machine, struct archive *archive)
+{
+    for (uint32_t home = 0; home < machine_homes(machine); home++) {
+        struct memsys_pushes here = memsys_pushes_here(machine_home_mem(machine, home));
+        ARCHIVE_VALUE(archive, here);
+    }
+}
+
+static void read_pushes(const struct local_machine *machine, struct archive *archive,
+                        struct memsys_pushes *sums)
+{
+    for (uint32_t home = 0; home < machine_homes(machine); home++) {
+        struct memsys_pushes one;
+        ARCHIVE_VALUE(archive, one);
+        sums[home].lines += one.lines;
+        sums[home].until = max_u64(sums[home].until, one.until);
+    }
+}
+
+void machine_share(struct local_machine *machine)
+{
+    struct ranks *ranks = machine->options.ranks;
+    uint32_t count = ranks_count(ranks), self = ranks_number(ranks);
+    struct archive mine = archive_writer();
+    struct err unused; /* the next run fails where a rank was lost */
+    if (!machine_is_spread(machine))
+        return;
+    struct text *all = mem_alloc(count, sizeof *all);
+    struct memsys_pushes *sums = mem_alloc(machine_homes(machine), sizeof *sums);
+    archive_known(machine, self, &mine);
+    if (copies_run(machine))
+        write_pushes(machine, &mine);
+    bool good = ranks_share(ranks, &mine.text, all, &unused);
+    for (uint32_t i = 0; i < count && good; i++) {
+        struct archive from = archive_reader(all[i].at, all[i].length);
+        archive_known(machine, i, &from);
+        if (copies_run(machine))
+            read_pushes(machine, &from, sums);
+    }
+    for (uint32_t home = 0; home < machine_homes(machine) && good; home++)
+        memsys_know_pushes(machine_home_mem(machine, home), &sums[home]);
+    for (uint32_t i = 0; i < count; i++)
+        text_fini(&all[i]);
+    mem_free(all);
+    mem_free(sums);
+    text_fini(&mine.text);
+}
+
+/* ---- whose bytes ---- */
+
+struct owners {
+    const struct local_machine *machine;
+    machine_owner_fn *call;
+    void *user;
+    uint32_t rank; /* of the run so far */
+    char *host;
+    uint64_t bytes;
+};
+
+static void end_run(struct owners *owners)
+{
+    if (owners->bytes)
+        owners->call(owners->user, owners->rank, owners->host, owners->bytes);
+    owners->bytes = 0;
+}
+
+static void add_run(struct owners *owners, uint32_t rank, char *host, uint64_t bytes)
+{
+    if (rank != owners->rank || host != owners->host + owners->bytes)
+        end_run(owners);
+    if (!owners->bytes) {
+        owners->rank = rank;
+        owners->host = host;
+    }
+    owners->bytes += bytes;
+}
+
+/* Lines of a home that is on several ranks are of different ones; memory of several homes is in pages. */
+static void add_home(void *user, struct physical_address from, uint64_t bytes)
+{
+    struct owners *owners = user;
+    enum { PAGE = 4096 };
+    if (physical_home(from) >= machine_homes(owners->machine))
+        return;
+    const struct memsys *mem = machine_home_mem(owners->machine, physical_home(from));
+    uint32_t whole = memsys_rank(mem);
+    uint64_t unit = whole == (uint32_t)MEMSYS_SOME_RANKS ? memsys_line_bytes(mem) : PAGE;
+    for (uint64_t at = physical_offset(from), end = at + bytes, next; at < end; at = next) {
+        next = min_u64((at / unit + 1) * unit, end);
+        char *host = (char *)(uintptr_t)memsys_host(mem, at);
+        if (host)
+            add_run(owners, whole == (uint32_t)MEMSYS_SOME_RANKS ? memsys_line_rank(mem, at) : whole, host,
+                    next - at);
+    }
+}
+
+void machine_each_owner(struct machine *base, uint64_t at, uint64_t bytes, machine_owner_fn *call, void *user)
+{
+    struct owners owners = {.machine = (struct local_machine *)base, .call = call, .user = user};
+    homes_each_home(&owners.machine->memory, at, bytes, add_home, &owners);
+    end_run(&owners);
+}
