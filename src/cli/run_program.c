@@ -3,6 +3,7 @@
 #include "cli/guard.h"
 #include "cli/stats_launches.h"
 #include "cli/process.h"
+#include "cli/over_ranks.h"
 #include "cli/run.h"
 #include "base/bits.h"
 #include "base/file.h"
@@ -332,6 +333,7 @@ static void prepare(void *user)
 {
     const struct run *run = user;
     set_environment(run);
+    over_ranks_before();
     if (run->cpu) { /* QEMU itself runs with the libraries of this machine */
         set_prefix(run);
         set_or_not("LD_PRELOAD", run->cpu->own_preload);

@@ -225,6 +225,15 @@ bool timeline_is_elsewhere(const struct driver *driver)
     return driver->timeline && driver->timeline->is_elsewhere;
 }
 
+void timeline_leave_ranks(struct driver *driver)
+{
+    if (!driver->timeline || !driver->options.timing.ranks)
+        return;
+    pthread_mutex_lock(&driver->timeline->lock); /* whoever lets time pass has seen the interruption */
+    ranked_leave(driver->timeline->machine);
+    pthread_mutex_unlock(&driver->timeline->lock);
+}
+
 bool timeline_wants_code(const struct driver *driver)
 {
     return driver->timeline && machine_wants_code(driver->timeline->machine);

@@ -296,6 +296,19 @@ static bool is_replaying(const struct machine *base)
     return machine_is_replaying(leader_of(base)->machine);
 }
 
+void ranked_leave(struct machine *base)
+{
+    struct leader *leader = leader_of(base);
+    if (leader->is_lost) {
+        ranks_kill(leader->ranks, 1);
+        return;
+    }
+    tell(leader, ORDER_END, NULL);
+    ranked_dismiss(leader->ranks);
+    ranks_end(leader->ranks);
+    leader->is_lost = true;
+}
+
 static void fini(struct machine *base)
 {
     struct leader *leader = leader_of(base);

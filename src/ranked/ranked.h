@@ -18,6 +18,10 @@ struct machine *ranked_new(struct ranks *ranks, const struct system *system,
 /* No other machine will be made: the others' ranked_follow returns. */
 void ranked_dismiss(struct ranks *ranks);
 
+/* Of a process that ends while others may still call the machine: the others are dismissed, and no call does
+ * anything any more. */
+void ranked_leave(struct machine *machine);
+
 /* The others' side: follows until it is dismissed. False: err says what went wrong. */
 bool ranked_follow(struct ranks *ranks, struct err *err);
 

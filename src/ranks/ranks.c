@@ -60,27 +60,38 @@ struct ranks_job ranks_job(void)
 
 /* ---- joining ---- */
 
+void ranks_add_transport(struct text *path)
+{
+    const char *known = getenv("HEDDLE_TRANSPORT");
+    if (known && *known)
+        text_add(path, "%s", known);
+    else
+        install_add_part(path, "mpi/libheddle_mpi.so");
+}
+
 static const struct ranks_transport *load_transport(struct err *err)
 {
     struct text path = {0};
-    void *library = NULL;
     ranks_transport_fn *find = NULL;
-    if (install_add_part(&path, "mpi/libheddle_mpi.so") && !access(path.at, R_OK))
-        library = dlopen(path.at, RTLD_NOW | RTLD_GLOBAL); /* Open MPI's own parts look for its symbols */
-    else
-        err_set(err,
-                "this heddle was built without MPI: install libopenmpi-dev and openmpi-bin, and build again");
-    if (library)
-        *(void **)&find = dlsym(library, RANKS_TRANSPORT_NAME);
-    else if (path.at && !access(path.at, R_OK))
-        err_set(err, "MPI cannot be loaded: %.300s", dlerror());
+    ranks_add_transport(&path);
+    bool is_there = path.at && !access(path.at, R_OK);
+    void *library =
+        is_there ? dlopen(path.at, RTLD_NOW | RTLD_GLOBAL) : NULL; /* MPI's own parts look for it */
     text_fini(&path);
-    const struct ranks_transport *transport = find ? find() : NULL;
-    if (library && (!transport || transport->version != RANKS_TRANSPORT_VERSION)) {
-        err_set(err, "libheddle_mpi.so is of another version of Heddle");
+    if (!is_there)
+        err_set(err,
+                "this heddle was built without MPI: install libopenmpi-dev and openmpi-bin, and build it "
+                "again");
+    else if (!library)
+        err_set(err, "MPI cannot be loaded: %.300s", dlerror());
+    if (!library)
         return NULL;
-    }
-    return transport;
+    *(void **)&find = dlsym(library, RANKS_TRANSPORT_NAME);
+    const struct ranks_transport *transport = find ? find() : NULL;
+    if (transport && transport->version == RANKS_TRANSPORT_VERSION)
+        return transport;
+    err_set(err, "libheddle_mpi.so is of another version of Heddle");
+    return NULL;
 }
 
 static double seconds_of(const char *variable, double otherwise)

@@ -28,6 +28,10 @@ struct ranks;
 struct ranks *ranks_start(struct err *err);
 void ranks_end(struct ranks *ranks); /* all call it; NULL: nothing */
 
+/* The library that is loaded then: that which the environment variable HEDDLE_TRANSPORT names, or else that
+ * beside this code. */
+void ranks_add_transport(struct text *path);
+
 /* Ends all ranks at once, also those that answer no more. */
 void ranks_kill(struct ranks *ranks, int status);
 
