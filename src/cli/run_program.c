@@ -140,6 +140,7 @@ static void set_checkpoint(const struct run *run)
     set_path("HEDDLE_CHECKPOINT", timing->checkpoint);
     set_path("HEDDLE_RESUME", timing->resume);
     set_or_not("HEDDLE_CHECKPOINT_AT", timing->checkpoint_at);
+    set_or_not("HEDDLE_CHECKPOINT_EVERY", timing->checkpoint_every);
     set_or_not("HEDDLE_CHECKPOINT_STOP", timing->checkpoint_stop ? "yes" : NULL);
     set_or_not("HEDDLE_IDENTITY", run->identity.at);
 }

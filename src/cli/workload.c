@@ -220,6 +220,7 @@ static int run_driven(const struct request *r, const struct system *system, cons
                                             .profile = true,
                                             .checkpoint = r->timing.checkpoint,
                                             .checkpoint_at = timing_checkpoint_at(&r->timing),
+                                            .checkpoint_every = timing_checkpoint_every(&r->timing),
                                             .checkpoint_stop = r->timing.checkpoint_stop,
                                             .resume = r->timing.resume,
                                             .identity = identity.at,

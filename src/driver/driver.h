@@ -55,6 +55,7 @@ struct timing_options {
     bool progress;                     /* shown on stderr, if that is a terminal */
     const char *checkpoint;            /* file that the run is saved to, in the middle; or NULL */
     uint64_t checkpoint_at;            /* cycles since the beginning; 0: when interrupted */
+    uint64_t checkpoint_every;         /* and again after so many; 0: once */
     bool checkpoint_stop;              /* the run ends there */
     const char *resume;                /* file of a checkpoint that the run goes on from; or NULL */
     const char *identity;              /* lines of what must be the same in both runs; or NULL */

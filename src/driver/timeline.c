@@ -82,6 +82,7 @@ static struct checkpoint_options checkpoint_of(struct timeline *timeline)
              (unsigned long long)driver->options.instruction_limit);
     return (struct checkpoint_options){.write = timeline->checkpoint,
                                        .at_cycles = timing->checkpoint_at,
+                                       .every_cycles = timing->checkpoint_every,
                                        .stop = timing->checkpoint_stop,
                                        .resume = timeline->resume,
                                        .note = timeline->note.at,

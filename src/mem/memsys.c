@@ -310,13 +310,21 @@ void memsys_forget_pages(struct memsys *mem, uint64_t at, uint64_t bytes)
 {
     memsys_sync(mem, local_offset(&mem->shape, at), bytes, true);
     for (uint32_t i = 0; i < mem->islands; i++)
-        rights_forget(&mem->specs[i].pages->rights, at, bytes);
+        if (is_here(mem, i))
+            rights_forget(&mem->specs[i].pages->rights, at, bytes);
+}
+
+uint32_t memsys_held_rank(const struct memsys *mem, uint64_t line)
+{
+    return memsys_line_rank(mem, local_offset(&mem->shape, line));
 }
 
 enum page_right memsys_page_right(const struct memsys *mem, uint64_t at)
 {
     enum page_right most = PAGE_NONE;
     for (uint32_t i = 0; i < mem->islands; i++) {
+        if (!is_here(mem, i))
+            continue;
         enum page_right here = rights_of(&mem->specs[i].pages->rights, at);
         most = here > most ? here : most;
     }

@@ -142,6 +142,7 @@ const char *memsys_host(const struct memsys *mem, uint64_t offset);
 /* Where pages move, between runs: the bytes of a line that this GPU holds, whoever's it is; those of a line
  * of its own; and it holds only its own pages of these physical addresses, as in the beginning. */
 void memsys_read_line(struct memsys *mem, uint64_t line, unsigned char *bytes);
+uint32_t memsys_held_rank(const struct memsys *mem, uint64_t line); /* that has it */
 void memsys_write_line(struct memsys *mem, uint64_t line, const unsigned char *bytes);
 void memsys_forget_pages(struct memsys *mem, uint64_t at, uint64_t bytes);
 enum page_right memsys_page_right(const struct memsys *mem, uint64_t at); /* the most that an island may */

@@ -1,8 +1,8 @@
 /* The others' side: each order is a call of this rank's part of the machine. */
 #include "ranked/ranked.h"
 #include "base/mem.h"
-#include "ranked/bytes.h"
 #include "ranked/follower.h"
+#include "system/bytes.h"
 
 #include <errno.h>
 #include <string.h>
@@ -43,7 +43,12 @@ static bool begin_machine(struct follower *follower, struct archive *body, struc
                                       .ranks = follower->ranks,
                                       .checkpoint = {.write = order.writes ? "" : NULL,
                                                      .at_cycles = order.checkpoint_at,
-                                                     .stop = order.stops}};
+                                                     .every_cycles = order.checkpoint_every,
+                                                     .stop = order.stops,
+                                                     .resume = order.resumes ? "" : NULL,
+                                                     .resumed = &follower->resumed}};
+    follower->resumed = order.resumed;
+    order.resumed = (struct text){0};
     if (good) {
         follower_init_program(follower);
         follower->machine = machine_new(&follower->system, &options, err);
@@ -60,6 +65,7 @@ static void end_machine(struct follower *follower)
     machine_free(follower->machine);
     follower->machine = NULL;
     follower_fini_program(follower);
+    text_fini(&follower->resumed);
     system_fini(&follower->system);
 }
 

@@ -25,6 +25,7 @@ struct follower {
     struct ranks *ranks;
     struct system system;
     struct machine *machine; /* NULL: there is none now */
+    struct text resumed;     /* what is in the checkpoint that it goes on from */
     struct mirror mirror;
     struct follower_gpu *gpus;
     uint32_t gpu_count;

@@ -2,8 +2,8 @@
 #include "ranked/ranked.h"
 #include "base/bits.h"
 #include "base/mem.h"
-#include "ranked/bytes.h"
 #include "ranked/orders.h"
+#include "system/bytes.h"
 
 #include <pthread.h>
 
@@ -30,6 +30,7 @@ struct leader {
     size_t changed_count, changed_capacity;
     struct observed *observed; /* by GPU */
     uint32_t gpu_count;
+    bool moves_managed;
     uint64_t objects, tasks;
 };
 
@@ -250,6 +251,11 @@ static void manage(struct machine *base, const struct managed_order *order)
     struct leader *leader = leader_of(base);
     struct archive body = archive_writer();
     struct managed_order copy = *order;
+    if (leader->moves_managed && order->kind == MANAGED_NEW && !leader->is_lost) {
+        err_set(&leader->err, "managed memory that moves on demand does not run over ranks: leave it at the host "
+                              "(--set paging.managed=remote), or run on one rank");
+        leader->is_lost = true;
+    }
     ARCHIVE_VALUE(&body, copy);
     tell(leader, ORDER_MANAGE, &body);
     machine_manage(leader->machine, order);
@@ -345,21 +351,28 @@ static const struct machine_ops leader_ops = {.fini = fini,
 
 /* ---- the beginning and the end ---- */
 
-static void tell_machine(struct leader *leader, const struct system *system,
-                         const struct machine_options *options)
+static bool tell_machine(struct leader *leader, const struct system *system,
+                         const struct machine_options *options, struct err *err)
 {
     struct archive body = archive_writer();
     struct order_machine order = {.layout = letters_layout(),
                                   .threads = options->threads,
                                   .wishes = options->wishes,
                                   .checkpoint_at = options->checkpoint.at_cycles,
+                                  .checkpoint_every = options->checkpoint.every_cycles,
                                   .writes = options->checkpoint.write,
                                   .stops = options->checkpoint.stop,
                                   .resumes = options->checkpoint.resume};
+    if (options->checkpoint.resume &&
+        !machine_read_checkpoint(options->checkpoint.resume, &order.resumed, err))
+        return false;
     config_dump_marked(&system->config, system->inherited, &order.config);
     order_machine_archive(&order, &body);
     order_machine_fini(&order);
     tell(leader, ORDER_MACHINE, &body);
+    if (leader->is_lost)
+        *err = leader->err;
+    return !leader->is_lost;
 }
 
 struct machine *ranked_new(struct ranks *ranks, const struct system *system,
@@ -370,12 +383,10 @@ struct machine *ranked_new(struct ranks *ranks, const struct system *system,
     leader->base.ops = &leader_ops;
     leader->ranks = own.ranks = ranks;
     leader->gpu_count = system_devices(system);
+    leader->moves_managed = system_moves_managed(system);
     leader->observed = mem_alloc(leader->gpu_count, sizeof *leader->observed);
     pthread_mutex_init(&leader->lock, NULL);
-    tell_machine(leader, system, options);
-    if (leader->is_lost)
-        *err = leader->err;
-    if (!leader->is_lost && (leader->machine = machine_new(system, &own, err)))
+    if (tell_machine(leader, system, options, err) && (leader->machine = machine_new(system, &own, err)))
         return &leader->base;
     pthread_mutex_destroy(&leader->lock);
     mem_free(leader->observed);

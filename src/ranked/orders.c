@@ -12,6 +12,7 @@ void order_machine_archive(struct order_machine *machine, struct archive *archiv
     ARCHIVE_VALUE(archive, machine->threads);
     ARCHIVE_VALUE(archive, machine->wishes);
     ARCHIVE_VALUE(archive, machine->checkpoint_at);
+    ARCHIVE_VALUE(archive, machine->checkpoint_every);
     flag_archive(&machine->writes, archive);
     flag_archive(&machine->stops, archive);
     flag_archive(&machine->resumes, archive);

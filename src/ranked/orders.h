@@ -40,7 +40,7 @@ struct order_machine {
     struct text config;
     uint64_t threads;
     struct task_wishes wishes;
-    uint64_t checkpoint_at; /* cycles */
+    uint64_t checkpoint_at, checkpoint_every; /* cycles */
     bool writes, stops, resumes;
     struct text resumed; /* what is in the file that is resumed */
 };

@@ -601,7 +601,7 @@ static bool give_up(struct local_machine *machine, enum machine_end end)
 static bool write_checkpoint(struct local_machine *machine, struct err *err)
 {
     const struct checkpoint_options *options = &machine->options.checkpoint;
-    machine->checkpoint_ps = TIME_NEVER;
+    checkpoint_next(machine);
     machine->is_written = true;
     bool good = has_stopped_gpu(machine) /* messages under way there mean nothing any more */
                     ? err_set(err, "a fault stopped one of the GPUs, and others are still at work")
@@ -618,8 +618,9 @@ static bool write_checkpoint(struct local_machine *machine, struct err *err)
 static bool interrupted(struct machine *base, struct err *err)
 {
     struct local_machine *machine = local(base);
-    bool wanted = machine->options.checkpoint.write && !machine->is_written && !is_replaying(machine) &&
-                  !machine->broken;
+    const struct checkpoint_options *options = &machine->options.checkpoint;
+    bool wanted = options->write && (!machine->is_written || options->every_cycles) &&
+                  !is_replaying(machine) && !machine->broken;
     return !wanted || write_checkpoint(machine, err);
 }
 

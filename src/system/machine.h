@@ -92,8 +92,10 @@ struct machine_progress {         /* shown while it runs */
 struct checkpoint_options {
     const char *write;  /* file; or NULL */
     uint64_t at_cycles; /* of the GPUs' clock since the beginning; 0: when interrupted */
+    uint64_t every_cycles; /* and again whenever so many have passed, to the same file; 0: once */
     bool stop;          /* the run ends when it is written */
     const char *resume; /* file; or NULL */
+    const struct text *resumed; /* what machine_read_checkpoint gave of it, on a rank that does not lead */
     const char *note;   /* lines of what must be the same in both runs, beside the system and options here */
     /* Or NULL; called when one was written, or (failure says why) could not be, and the run goes on. */
     void (*written)(void *user, uint64_t time_ps, const char *failure);
@@ -260,6 +262,9 @@ void machine_look(struct machine *machine);
 
 /* Of such a one, between calls: all kernels that run fail now, as after a fault. */
 void machine_stop_kernels(struct machine *machine, const char *why);
+
+/* What is in the file, for other ranks. */
+bool machine_read_checkpoint(const char *path, struct text *bytes, struct err *err);
 
 /* Whether the file is a checkpoint, whole, and of a run with this note. */
 bool machine_check_checkpoint(const char *path, const char *note, struct err *err);

@@ -8,6 +8,8 @@
 #include "system/fabric.h"
 #include "system/placement.h"
 
+#include <string.h>
+
 bool machine_is_spread(const struct local_machine *machine)
 {
     return ranks_count(machine->options.ranks) > 1;
@@ -57,6 +59,27 @@ static void archive_known(struct local_machine *machine, uint32_t of, struct arc
     struct component *host = hostmem_component(machine->host);
     if (copies && component_rank(host) == of)
         archive_component(archive, host, component_state_bytes(host));
+    if (system_moves_pages(machine->system) && component_rank(host) == of)
+        iommu_archive(hostmem_iommu(machine->host), archive);
+}
+
+static void write_known(struct local_machine *machine, struct archive *archive)
+{
+    struct archive known = archive_writer();
+    archive_known(machine, ranks_number(machine->options.ranks), &known);
+    archive_text(archive, &known.text);
+    text_fini(&known.text);
+}
+
+/* Of this rank itself there is nothing to learn. */
+static void read_known(struct local_machine *machine, uint32_t of, struct archive *archive)
+{
+    struct text text = {0};
+    archive_text(archive, &text);
+    struct archive known = archive_reader(text.at, text.length);
+    if (of != ranks_number(machine->options.ranks))
+        archive_known(machine, of, &known);
+    text_fini(&text);
 }
 
 /* Each rank adds what came to its own islands. */
@@ -82,20 +105,20 @@ static void read_pushes(const struct local_machine *machine, struct archive *arc
 void machine_share(struct local_machine *machine)
 {
     struct ranks *ranks = machine->options.ranks;
-    uint32_t count = ranks_count(ranks), self = ranks_number(ranks);
+    uint32_t count = ranks_count(ranks);
     struct archive mine = archive_writer();
     struct err unused; /* the next run fails where a rank was lost */
     if (!machine_is_spread(machine))
         return;
     struct text *all = mem_alloc(count, sizeof *all);
     struct memsys_pushes *sums = mem_alloc(machine_homes(machine), sizeof *sums);
-    archive_known(machine, self, &mine);
+    write_known(machine, &mine);
     if (copies_run(machine))
         write_pushes(machine, &mine);
     bool good = ranks_share(ranks, &mine.text, all, &unused);
     for (uint32_t i = 0; i < count && good; i++) {
         struct archive from = archive_reader(all[i].at, all[i].length);
-        archive_known(machine, i, &from);
+        read_known(machine, i, &from);
         if (copies_run(machine))
             read_pushes(machine, &from, sums);
     }
@@ -106,6 +129,49 @@ void machine_share(struct local_machine *machine)
     mem_free(all);
     mem_free(sums);
     text_fini(&mine.text);
+}
+
+/* ---- pages that move ---- */
+
+static uint32_t source_rank(const struct local_machine *machine, uint32_t holder, uint64_t line)
+{
+    return holder == PAGE_HOST ? component_rank(hostmem_component(machine->host))
+                               : memsys_held_rank(machine_home_mem(machine, holder), line);
+}
+
+void machine_move_lines(struct local_machine *machine, struct page *page, uint32_t holder,
+                        machine_read_line_fn *read, machine_write_line_fn *write, void *user)
+{
+    struct ranks *ranks = machine->options.ranks;
+    uint32_t count = ranks_count(ranks), self = ranks_number(ranks);
+    struct memsys *home = machine_home_mem(machine, directory_home(page->at));
+    uint32_t line_bytes = memsys_line_bytes(home);
+    uint64_t end = page->at + page_bytes(page);
+    unsigned char bytes[MEM_LINE_MOST];
+    struct text mine = {0}, *all = mem_alloc(count, sizeof *all);
+    struct err unused; /* the next run fails where a rank was lost */
+    for (uint64_t line = page->at; line < end; line += line_bytes)
+        if (source_rank(machine, holder, line) == self) {
+            read(user, holder, line, bytes);
+            text_add_bytes(&mine, (const char *)bytes, line_bytes);
+        }
+    bool good = count == 1 || ranks_share(ranks, &mine, all, &unused);
+    if (count == 1)
+        text_add_bytes(&all[0], mine.at ? mine.at : "", mine.length);
+    size_t *at = mem_alloc(count, sizeof *at);
+    for (uint64_t line = page->at; line < end && good; line += line_bytes) {
+        uint32_t from = source_rank(machine, holder, line);
+        if (memsys_line_rank(home, physical_offset(physical_unpack(line))) == self) {
+            memcpy(bytes, all[from].at + at[from], line_bytes);
+            write(user, line, bytes);
+        }
+        at[from] += line_bytes;
+    }
+    for (uint32_t i = 0; i < count; i++)
+        text_fini(&all[i]);
+    mem_free(at);
+    mem_free(all);
+    text_fini(&mine);
 }
 
 /* ---- whose bytes ---- */

@@ -1,7 +1,7 @@
 /* Bytes of GPUs' memory, on their way between the rank that has them and the leader. All ranks call these,
- * with the same machine and the same addresses; so no word of who has what is sent. For this room only. */
-#ifndef RANKED_BYTES_H
-#define RANKED_BYTES_H
+ * with the same machine and the same addresses; so no word of who has what is sent. */
+#ifndef SYSTEM_BYTES_H
+#define SYSTEM_BYTES_H
 
 #include "ranks/ranks.h"
 #include "system/machine.h"

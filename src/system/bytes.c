@@ -1,4 +1,4 @@
-#include "ranked/bytes.h"
+#include "system/bytes.h"
 #include "base/archive.h"
 #include "base/bits.h"
 #include "base/mem.h"
