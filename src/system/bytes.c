@@ -2,6 +2,7 @@
 #include "base/archive.h"
 #include "base/bits.h"
 #include "base/mem.h"
+#include "mem/memsys.h"
 
 #include <fcntl.h>
 #include <string.h>
@@ -9,7 +10,60 @@
 
 enum { PAGE = 4096 };
 
-/* ---- pages: most of a large piece may never have been touched, and is zero ---- */
+/* ---- which bytes: those of a rank, in pages that this process has touched; all others are zero ---- */
+
+typedef void run_fn(void *user, char *at, uint64_t bytes);
+
+struct walk {
+    uint32_t rank; /* whose */
+    int map;       /* of this process's pages */
+    run_fn *call;
+    void *user;
+};
+
+/* A page, or a part of one. */
+static void walk_page(const struct walk *walk, const struct machine_piece *piece, uint64_t from, uint64_t end)
+{
+    uint32_t whole = memsys_rank(piece->mem), line_bytes = memsys_line_bytes(piece->mem);
+    if (whole == walk->rank)
+        walk->call(walk->user, piece->host + from, end - from);
+    for (uint64_t at = from, next; at < end && whole == (uint32_t)MEMSYS_SOME_RANKS; at = next) {
+        uint64_t offset = piece->offset + at;
+        next = min_u64(at + line_bytes - offset % line_bytes, end);
+        if (memsys_line_rank(piece->mem, offset) == walk->rank)
+            walk->call(walk->user, piece->host + at, next - at);
+    }
+}
+
+/* Pages that are in the host's memory, or in its swap. */
+static void walk_piece(void *user, const struct machine_piece *piece)
+{
+    enum { TOGETHER = 4096 };
+    static const uint64_t is_there = UINT64_C(3) << 62;
+    const struct walk *walk = user;
+    uint64_t host = (uintptr_t)piece->host, end = host + piece->bytes, known[TOGETHER];
+    for (uint64_t page = host / PAGE; page * PAGE < end; page += TOGETHER) {
+        uint64_t count = min_u64(TOGETHER, (end + PAGE - 1) / PAGE - page);
+        size_t want = count * sizeof *known;
+        bool all = walk->map < 0 ||
+                   pread(walk->map, known, want, (off_t)(page * sizeof *known)) != (ssize_t)want;
+        for (uint64_t i = 0; i < count; i++)
+            if (all || known[i] & is_there)
+                walk_page(walk, piece, max_u64(host, (page + i) * PAGE) - host,
+                          min_u64(end, (page + i + 1) * PAGE) - host);
+    }
+}
+
+static void walk_all(struct machine *machine, uint64_t at, uint64_t bytes, uint32_t rank, run_fn *call,
+                     void *user)
+{
+    struct walk walk = {rank, open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC), call, user};
+    machine_each_piece(machine, at, bytes, walk_piece, &walk);
+    if (walk.map >= 0)
+        close(walk.map);
+}
+
+/* ---- from one rank to another: where, how many, and the bytes ---- */
 
 static bool is_zero(const char *at, uint64_t bytes)
 {
@@ -17,112 +71,84 @@ static bool is_zero(const char *at, uint64_t bytes)
     return !memcmp(at, zeroes, bytes);
 }
 
-/* Which pages of a piece the host has, in memory or in its swap: a byte each; where it has none it is zero.
- */
-static unsigned char *list_pages(const char *at, uint64_t bytes)
+static void write_run(void *user, char *at, uint64_t bytes)
 {
-    enum { SMALL_PAGES = 64, TOGETHER = 512 };
-    static const uint64_t is_there = UINT64_C(3) << 62;
-    uint64_t first = (uintptr_t)at / PAGE, pages = ((uintptr_t)at + bytes - 1) / PAGE - first + 1;
-    uint64_t known[TOGETHER];
-    unsigned char *there = mem_alloc(pages, 1);
-    int map = pages > SMALL_PAGES ? open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC) : -1;
-    for (uint64_t i = 0, n; i < pages; i += n) {
-        n = min_u64(TOGETHER, pages - i);
-        ssize_t want = (ssize_t)(n * sizeof *known);
-        bool all = map < 0 || pread(map, known, (size_t)want, (off_t)((first + i) * sizeof *known)) != want;
-        for (uint64_t k = 0; k < n; k++)
-            there[i + k] = all || known[k] & is_there;
-    }
-    if (map >= 0)
-        close(map);
-    return there;
+    if (is_zero(at, bytes))
+        return;
+    archive_number(user, (uintptr_t)at, UINT64_MAX);
+    archive_number(user, bytes, PAGE);
+    archive_bytes(user, at, bytes);
 }
 
-typedef void page_fn(void *user, char *at, uint64_t bytes, bool is_there);
-
-static void each_page(char *at, uint64_t bytes, page_fn *call, void *user)
+static void clear_run(void *user, char *at, uint64_t bytes)
 {
-    unsigned char *there = list_pages(at, bytes);
-    uint64_t first = (uintptr_t)at / PAGE;
-    for (uint64_t done = 0, step; done < bytes; done += step) {
-        uint64_t here = (uintptr_t)at + done;
-        step = min_u64(PAGE - here % PAGE, bytes - done);
-        call(user, at + done, step, there[here / PAGE - first]);
-    }
-    mem_free(there);
-}
-
-/* ---- a rank's bytes: runs in the order of addresses; of each, pages that are not zero ---- */
-
-static void write_page(void *user, char *at, uint64_t bytes, bool is_there)
-{
-    struct archive *archive = user;
-    bool some = is_there && !is_zero(at, bytes);
-    archive_number(archive, some, 1);
-    if (some)
-        archive_bytes(archive, at, bytes);
-}
-
-static void read_page(void *user, char *at, uint64_t bytes, bool is_there)
-{
-    struct archive *archive = user;
-    if (archive_number(archive, 0, 1))
-        archive_bytes(archive, at, bytes);
-    else if (is_there && !is_zero(at, bytes))
+    (void)user;
+    if (!is_zero(at, bytes))
         memset(at, 0, bytes);
 }
 
-struct moving {
-    uint32_t rank; /* whose runs */
-    struct archive *archive;
-};
-
-static void move_run(void *user, uint32_t rank, char *host, uint64_t bytes)
+static void read_runs(struct archive *archive)
 {
-    const struct moving *moving = user;
-    if (rank == moving->rank && moving->archive->good)
-        each_page(host, bytes, moving->archive->reading ? read_page : write_page, moving->archive);
+    while (archive->good && archive->at < archive->end) {
+        uint64_t at = archive_number(archive, 0, UINT64_MAX), bytes = archive_number(archive, 0, PAGE);
+        if (archive->good)
+            archive_bytes(archive, (char *)(uintptr_t)at, bytes);
+    }
 }
 
-static void note_rank(void *user, uint32_t rank, char *host, uint64_t bytes)
+static bool send_bytes(struct ranks *ranks, struct machine *machine, uint64_t at, uint64_t bytes,
+                       uint32_t owner, uint32_t to, struct err *err)
+{
+    struct archive archive = archive_writer();
+    walk_all(machine, at, bytes, owner, write_run, &archive);
+    bool good = ranks_send(ranks, to, archive.text.at ? archive.text.at : "", archive.text.length, err);
+    text_fini(&archive.text);
+    return good;
+}
+
+static bool receive_bytes(struct ranks *ranks, struct machine *machine, uint64_t at, uint64_t bytes,
+                          uint32_t owner, uint32_t from, struct err *err)
+{
+    struct text text = {0};
+    bool good = ranks_receive(ranks, from, -1, &text, NULL, err);
+    if (good) {
+        struct archive archive = archive_reader(text.at, text.length);
+        walk_all(machine, at, bytes, owner, clear_run, NULL);
+        read_runs(&archive);
+    }
+    text_fini(&text);
+    return good;
+}
+
+/* ---- all of it ---- */
+
+static void note_ranks(void *user, const struct machine_piece *piece)
 {
     bool *has = user;
-    (void)host, (void)bytes;
-    has[rank] = true;
-}
-
-/* From one rank to another: the runs of `owner`. */
-static bool move(struct ranks *ranks, struct machine *machine, uint64_t at, uint64_t bytes, uint32_t owner,
-                 bool to_leader, struct err *err)
-{
-    uint32_t self = ranks_number(ranks), from = to_leader ? owner : 0, to = to_leader ? 0 : owner;
-    bool good = true;
-    if (self == from) {
-        struct archive archive = archive_writer();
-        machine_each_owner(machine, at, bytes, move_run, &(struct moving){owner, &archive});
-        good = ranks_send(ranks, to, archive.text.at ? archive.text.at : "", archive.text.length, err);
-        text_fini(&archive.text);
-    } else if (self == to) {
-        struct text text = {0};
-        good = ranks_receive(ranks, from, -1, &text, NULL, err);
-        struct archive archive = archive_reader(text.at, text.length);
-        if (good)
-            machine_each_owner(machine, at, bytes, move_run, &(struct moving){owner, &archive});
-        if (good && !archive_at_end(&archive))
-            BUG("rank %u has memory of the GPUs elsewhere than rank %u", from, to);
-        text_fini(&text);
+    uint32_t whole = memsys_rank(piece->mem), line_bytes = memsys_line_bytes(piece->mem);
+    enum { LINES_SURE = 65536 }; /* by then every rank of a memory has had one */
+    if (whole != (uint32_t)MEMSYS_SOME_RANKS) {
+        has[whole] = true;
+        return;
     }
-    return good;
+    uint64_t end = piece->offset + min_u64(piece->bytes, (uint64_t)LINES_SURE * line_bytes);
+    for (uint64_t at = piece->offset / line_bytes * line_bytes; at < end; at += line_bytes)
+        has[memsys_line_rank(piece->mem, at)] = true;
 }
 
 static bool move_all(struct ranks *ranks, struct machine *machine, uint64_t at, uint64_t bytes,
                      bool to_leader, struct err *err)
 {
+    uint32_t self = ranks_number(ranks);
     bool *has = mem_alloc(ranks_count(ranks), sizeof *has), good = true;
-    machine_each_owner(machine, at, bytes, note_rank, has);
-    for (uint32_t i = 1; i < ranks_count(ranks) && good; i++)
-        good = !has[i] || move(ranks, machine, at, bytes, i, to_leader, err);
+    machine_each_piece(machine, at, bytes, note_ranks, has);
+    for (uint32_t owner = 1; owner < ranks_count(ranks) && good; owner++) {
+        uint32_t from = to_leader ? owner : 0, to = to_leader ? 0 : owner;
+        if (has[owner] && self == from)
+            good = send_bytes(ranks, machine, at, bytes, owner, to, err);
+        else if (has[owner] && self == to)
+            good = receive_bytes(ranks, machine, at, bytes, owner, from, err);
+    }
     mem_free(has);
     return good;
 }

@@ -251,10 +251,16 @@ struct machine {
 struct machine *machine_new(const struct system *system, const struct machine_options *options,
                             struct err *err);
 
-/* Of such a one that is spread over ranks: calls for the bytes of GPUs' memory at these virtual addresses,
- * run by run, with the rank that has them, and where each rank keeps them that does. */
-typedef void machine_owner_fn(void *user, uint32_t rank, char *host, uint64_t bytes);
-void machine_each_owner(struct machine *machine, uint64_t at, uint64_t bytes, machine_owner_fn *call,
+/* Of such a one: memory of GPUs at these virtual addresses, piece by piece. Lines of a piece may be on several
+ * ranks (memsys_line_rank); where they are kept is the same on all. */
+struct memsys;
+struct machine_piece {
+    const struct memsys *mem;
+    uint64_t offset, bytes; /* in its memory */
+    char *host;
+};
+typedef void machine_piece_fn(void *user, const struct machine_piece *piece);
+void machine_each_piece(struct machine *machine, uint64_t at, uint64_t bytes, machine_piece_fn *call,
                         void *user);
 
 /* Of such a one: the counts so far of tasks that run are in them. */

@@ -176,55 +176,32 @@ void machine_move_lines(struct local_machine *machine, struct page *page, uint32
 
 /* ---- whose bytes ---- */
 
-struct owners {
+struct pieces {
     const struct local_machine *machine;
-    machine_owner_fn *call;
+    machine_piece_fn *call;
     void *user;
-    uint32_t rank; /* of the run so far */
-    char *host;
-    uint64_t bytes;
 };
 
-static void end_run(struct owners *owners)
-{
-    if (owners->bytes)
-        owners->call(owners->user, owners->rank, owners->host, owners->bytes);
-    owners->bytes = 0;
-}
-
-static void add_run(struct owners *owners, uint32_t rank, char *host, uint64_t bytes)
-{
-    if (rank != owners->rank || host != owners->host + owners->bytes)
-        end_run(owners);
-    if (!owners->bytes) {
-        owners->rank = rank;
-        owners->host = host;
-    }
-    owners->bytes += bytes;
-}
-
-/* Lines of a home that is on several ranks are of different ones; memory of several homes is in pages. */
+/* Memory of several homes is in pages, which are far apart in each. */
 static void add_home(void *user, struct physical_address from, uint64_t bytes)
 {
-    struct owners *owners = user;
+    const struct pieces *pieces = user;
     enum { PAGE = 4096 };
-    if (physical_home(from) >= machine_homes(owners->machine))
+    if (physical_home(from) >= machine_homes(pieces->machine))
         return;
-    const struct memsys *mem = machine_home_mem(owners->machine, physical_home(from));
-    uint32_t whole = memsys_rank(mem);
-    uint64_t unit = whole == (uint32_t)MEMSYS_SOME_RANKS ? memsys_line_bytes(mem) : PAGE;
+    const struct memsys *mem = machine_home_mem(pieces->machine, physical_home(from));
     for (uint64_t at = physical_offset(from), end = at + bytes, next; at < end; at = next) {
-        next = min_u64((at / unit + 1) * unit, end);
         char *host = (char *)(uintptr_t)memsys_host(mem, at);
+        const char *last = memsys_host(mem, end - 1);
+        bool is_whole = host && last == host + (end - 1 - at);
+        next = is_whole ? end : min_u64((at / PAGE + 1) * PAGE, end);
         if (host)
-            add_run(owners, whole == (uint32_t)MEMSYS_SOME_RANKS ? memsys_line_rank(mem, at) : whole, host,
-                    next - at);
+            pieces->call(pieces->user, &(struct machine_piece){mem, at, next - at, host});
     }
 }
 
-void machine_each_owner(struct machine *base, uint64_t at, uint64_t bytes, machine_owner_fn *call, void *user)
+void machine_each_piece(struct machine *base, uint64_t at, uint64_t bytes, machine_piece_fn *call, void *user)
 {
-    struct owners owners = {.machine = (struct local_machine *)base, .call = call, .user = user};
-    homes_each_home(&owners.machine->memory, at, bytes, add_home, &owners);
-    end_run(&owners);
+    struct pieces pieces = {(struct local_machine *)base, call, user};
+    homes_each_home(&pieces.machine->memory, at, bytes, add_home, &pieces);
 }
