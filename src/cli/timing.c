@@ -175,9 +175,21 @@ static bool attach_makes_sense(const struct timing_request *request, struct err 
            err_set(err, "--seat: expected 1 to %d, not %s", SEATS_MOST, request->seat);
 }
 
+/* What needs all of the machine in one process. */
+static bool ranks_make_sense(const struct timing_request *request, struct err *err)
+{
+    const char *alone = request->attach   ? "--attach"
+                        : request->shared ? "--shared"
+                        : request->record ? "--record"
+                                          : NULL;
+    return !alone || ranks_job().count == 1 || err_set(err, "%s does not go with several ranks", alone);
+}
+
 bool timing_check(const struct timing_request *request, struct err *err)
 {
     const char *alone = timing_alone(request);
+    if (!ranks_make_sense(request, err))
+        return false;
     if (!attach_makes_sense(request, err))
         return false;
     bool every = request->checkpoint_every, at = request->checkpoint_at;
