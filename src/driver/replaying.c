@@ -291,8 +291,7 @@ static void load_elsewhere(struct replaying *r, struct kernel *kernel, uint64_t 
         return;
     text_add_bytes(&bytes, (const char *)&number, sizeof number);
     text_add(&bytes, "%s", folder);
-    kernel->object =
-        timeline_load(r->driver, &(struct code_object){"replay", bytes.at, bytes.length});
+    kernel->object = timeline_load(r->driver, &(struct code_object){"replay", bytes.at, bytes.length});
     text_fini(&bytes);
 }
 

@@ -8,10 +8,13 @@ struct away {
     struct ranks *ranks;
     uint32_t count, self;
     uint64_t horizon;  /* nothing comes from another rank before it */
+    uint64_t half;     /* and when the next message is sent, on the way there */
+    bool is_under_way; /* the message was sent, and those of others were not taken yet */
     uint64_t *to;      /* [rank][kind]: the least time from an island of this kind to one on that rank */
     uint64_t *back;    /* by kind: to another rank, and from there to this one */
     uint64_t *between; /* [from][to] rank */
-    uint64_t *mail;    /* by rank: the earliest event that goes there now */
+    uint64_t *mail;    /* by rank: the earliest event on its way there that it has not said to know of */
+    uint64_t earliest; /* event of all ranks, when they told of it last */
     struct text *out, *in;
     bool failed; /* some rank's component did */
     bool lost;   /* and err says how */
@@ -155,7 +158,7 @@ static void collect(struct crew *crew, uint32_t rank)
         }
 }
 
-/* What goes to other ranks now may make something come from there to this rank. */
+/* What goes to other ranks may make something come from there to this one. */
 static uint64_t echo_of_mail(const struct away *away, uint32_t rank)
 {
     uint64_t echo = TIME_NEVER;
@@ -225,18 +228,39 @@ static void lose(struct crew *crew)
     crew->stop = true;
 }
 
+static void send_round(struct crew *crew)
+{
+    struct away *away = crew->away;
+    write_heads(crew);
+    away->is_under_way = true;
+    if (!ranks_begin_round(away->ranks, away->out, &away->err))
+        lose(crew);
+}
+
+/* Beside the mail that was sent there is what came to be sent since then. */
+static void note_unsent(struct crew *crew)
+{
+    struct away *away = crew->away;
+    for (uint32_t rank = 0; rank < away->count; rank++)
+        for (unsigned w = 0; w < crew->count; w++)
+            for (int parity = 0; parity < 2; parity++)
+                away->mail[rank] =
+                    earliest_in(&crew->workers[w].mail[parity][crew->count + rank], away->mail[rank]);
+}
+
 /* What all have said is known to all: they decide alike. */
-static void meet_others(struct crew *crew)
+static void take_round(struct crew *crew)
 {
     struct away *away = crew->away;
     uint64_t start = TIME_NEVER;
     bool interrupted = false;
-    write_heads(crew);
-    uint64_t horizon = echo_of_mail(away, away->self);
-    if (!ranks_round(away->ranks, away->out, away->in, &away->err)) {
+    away->is_under_way = false;
+    if (!ranks_end_round(away->ranks, away->in, &away->err)) {
         lose(crew);
         return;
     }
+    note_unsent(crew);
+    uint64_t horizon = echo_of_mail(away, away->self);
     for (uint32_t i = 0; i < away->count; i++) {
         const struct text *from = i == away->self ? &away->out[i] : &away->in[i];
         struct away_head head;
@@ -258,26 +282,39 @@ static void meet_others(struct crew *crew)
     for (uint32_t k = 0; k < crew->engine->kind_count; k++)
         horizon = min_u64(horizon, add_saturating(crew->least[k], away->back[k]));
     away->horizon = min_u64(horizon, add_saturating(start, crew->widest));
+    away->half = crew->start < away->horizon ? crew->start + (away->horizon - crew->start) / 2 : 0;
     crew->stop = start >= crew->until || start == TIME_NEVER || (interrupted && !away->failed);
-    if (crew->stop)
-        crew->start = start;
+    away->earliest = start;
 }
 
 void away_turn(struct crew *crew)
 {
     struct away *away = crew->away;
-    crew->stop = false;
-    for (;;) {
-        crew->bound = min_u64(crew->until, away->horizon);
-        if (crew->stop || crew->start < crew->bound)
+    for (crew->stop = false; !crew->stop;) {
+        crew->bound = min_u64(crew->until, away->is_under_way ? away->horizon : away->half);
+        if (crew->start < crew->bound) {
+            if (away->is_under_way)
+                ranks_push_on(away->ranks);
             return;
-        meet_others(crew);
+        }
+        if (away->is_under_way)
+            take_round(crew);
+        else
+            send_round(crew);
     }
+    if (!away->lost &&
+        away->earliest < crew->until) { /* interrupted: what was not sent yet goes along, too */
+        send_round(crew);
+        if (!away->lost)
+            take_round(crew);
+        crew->stop = true;
+    }
+    crew->start = away->earliest;
 }
 
 void away_begin(struct crew *crew)
 {
-    crew->away->horizon = 0;
+    crew->away->horizon = crew->away->half = 0;
     crew->away->failed = false;
     away_turn(crew);
 }

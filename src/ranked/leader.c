@@ -252,8 +252,9 @@ static void manage(struct machine *base, const struct managed_order *order)
     struct archive body = archive_writer();
     struct managed_order copy = *order;
     if (leader->moves_managed && order->kind == MANAGED_NEW && !leader->is_lost) {
-        err_set(&leader->err, "managed memory that moves on demand does not run over ranks: leave it at the host "
-                              "(--set paging.managed=remote), or run on one rank");
+        err_set(&leader->err,
+                "managed memory that moves on demand does not run over ranks: leave it at the host "
+                "(--set paging.managed=remote), or run on one rank");
         leader->is_lost = true;
     }
     ARCHIVE_VALUE(&body, copy);

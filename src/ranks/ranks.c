@@ -2,6 +2,7 @@
 #include "ranks/transport.h"
 #include "base/host.h"
 #include "base/install.h"
+#include "base/log.h"
 #include "base/mem.h"
 #include "base/unit.h"
 
@@ -24,9 +25,11 @@ struct ranks {
     struct ranks_traffic traffic;
     bool is_lost; /* some rank, and why says how: nothing goes any more */
     struct err why;
-    struct text *same; /* of ranks_share: the same bytes for all */
-    bool *missing;     /* of a round: whose bytes have not come */
-    int *sending;      /* likewise: numbers of what is being sent; -1 */
+    struct text *same;      /* of ranks_share: the same bytes for all */
+    const struct text *out; /* of the round that is under way, which began at: */
+    double begun;
+    bool *missing; /* of a round: whose bytes have not come */
+    int *sending;  /* likewise: numbers of what is being sent; -1 */
     char (*hosts)[HOST_NAME];
 };
 
@@ -156,6 +159,10 @@ void ranks_end(struct ranks *ranks)
 {
     if (!ranks)
         return;
+    const struct ranks_traffic *traffic = &ranks->traffic;
+    log_info("rank %u: %llu rounds, %llu messages, %llu bytes, %.3f s in rounds", ranks->number,
+             (unsigned long long)traffic->rounds, (unsigned long long)traffic->messages,
+             (unsigned long long)traffic->bytes, traffic->seconds);
     ranks->transport->end();
     mem_free(ranks->missing);
     mem_free(ranks->sending);
@@ -350,8 +357,12 @@ bool ranks_gather(struct ranks *ranks, const struct text *mine, struct text *all
 
 /* ---- rounds ---- */
 
-static bool begin_round(struct ranks *ranks, const struct text *out, struct err *err)
+bool ranks_begin_round(struct ranks *ranks, const struct text *out, struct err *err)
 {
+    if (ranks->is_lost)
+        return give_up(ranks, err);
+    ranks->out = out;
+    ranks->begun = host_seconds();
     for (uint32_t i = 0; i < ranks->count; i++) {
         ranks->missing[i] = i != ranks->number;
         ranks->sending[i] = -1;
@@ -365,6 +376,14 @@ static bool begin_round(struct ranks *ranks, const struct text *out, struct err 
         ranks->traffic.bytes += out[i].length;
     }
     return true;
+}
+
+void ranks_push_on(struct ranks *ranks)
+{
+    uint32_t who;
+    size_t count;
+    if (!ranks->is_lost) /* whatever it is asked, MPI works on what is under way */
+        ranks->transport->waits(TRANSPORT_ANY, TAG_LETTER, &who, &count);
 }
 
 /* What is longer than a piece goes on when the first has gone. */
@@ -403,26 +422,25 @@ static bool say_missing(struct ranks *ranks, double seconds, struct err *err)
     return give_up(ranks, err);
 }
 
-static void hold_up(double seconds)
+/* As if messages had taken longer. */
+static void hold_up(const struct ranks *ranks)
 {
-    for (double until = host_seconds() + seconds; host_seconds() < until;)
+    for (double until = ranks->begun + ranks->delay; ranks->delay > 0 && host_seconds() < until;)
         sched_yield();
 }
 
-bool ranks_round(struct ranks *ranks, const struct text *out, struct text *in, struct err *err)
+bool ranks_end_round(struct ranks *ranks, struct text *in, struct err *err)
 {
     double begun = host_seconds();
     struct waiting wait = waiting(ranks, ranks->patience ? ranks->patience : -1);
     uint32_t left = 2 * (ranks->count - 1);
     if (ranks->is_lost)
         return give_up(ranks, err);
-    if (!begin_round(ranks, out, err))
-        return false;
     while (left) {
         uint32_t before = left;
         for (uint32_t i = 0; i < ranks->count; i++) {
             int some = ranks->missing[i] ? came(ranks, i, &in[i], err) : 0;
-            int gone = ranks->sending[i] >= 0 ? sent_some(ranks, i, &out[i], err) : 0;
+            int gone = ranks->sending[i] >= 0 ? sent_some(ranks, i, &ranks->out[i], err) : 0;
             if (some < 0 || gone < 0)
                 return lost(ranks, i, err);
             left -= (uint32_t)some + (uint32_t)gone;
@@ -432,11 +450,15 @@ bool ranks_round(struct ranks *ranks, const struct text *out, struct text *in, s
         if (left != before)
             wait.looks = 0;
     }
-    if (ranks->delay > 0)
-        hold_up(ranks->delay);
+    hold_up(ranks);
     ranks->traffic.rounds++;
     ranks->traffic.seconds += host_seconds() - begun;
     return true;
+}
+
+bool ranks_round(struct ranks *ranks, const struct text *out, struct text *in, struct err *err)
+{
+    return ranks_begin_round(ranks, out, err) && ranks_end_round(ranks, in, err);
 }
 
 bool ranks_share(struct ranks *ranks, const struct text *mine, struct text *all, struct err *err)

@@ -61,8 +61,14 @@ bool ranks_gather(struct ranks *ranks, const struct text *mine, struct text *all
 
 /* ---- rounds: each rank has bytes for each other one, and gets those of each ---- */
 
-/* `out[i]` goes to rank i; `in[i]` becomes what came from it. This rank's own are not touched. */
+/* `out[i]` goes to rank i; `in[i]` becomes what came from it. This rank's own are not touched. In two parts,
+ * with other work between them: what goes out must stay as it is until the round has ended. */
+bool ranks_begin_round(struct ranks *ranks, const struct text *out, struct err *err);
+bool ranks_end_round(struct ranks *ranks, struct text *in, struct err *err);
 bool ranks_round(struct ranks *ranks, const struct text *out, struct text *in, struct err *err);
+
+/* To be called now and then in between, so that long messages come along. */
+void ranks_push_on(struct ranks *ranks);
 
 /* All give bytes of any number and get those of all: all[i] becomes what rank i gave. By one round. */
 bool ranks_share(struct ranks *ranks, const struct text *mine, struct text *all, struct err *err);

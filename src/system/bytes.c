@@ -45,8 +45,8 @@ static void walk_piece(void *user, const struct machine_piece *piece)
     for (uint64_t page = host / PAGE; page * PAGE < end; page += TOGETHER) {
         uint64_t count = min_u64(TOGETHER, (end + PAGE - 1) / PAGE - page);
         size_t want = count * sizeof *known;
-        bool all = walk->map < 0 ||
-                   pread(walk->map, known, want, (off_t)(page * sizeof *known)) != (ssize_t)want;
+        bool all =
+            walk->map < 0 || pread(walk->map, known, want, (off_t)(page * sizeof *known)) != (ssize_t)want;
         for (uint64_t i = 0; i < count; i++)
             if (all || known[i] & is_there)
                 walk_page(walk, piece, max_u64(host, (page + i) * PAGE) - host,

@@ -260,9 +260,9 @@ void checkpoint_next(struct local_machine *machine)
     uint64_t every = machine->options.checkpoint.every_cycles;
     struct clock_domain clock;
     clock_init(&clock, machine->system->gpu.clock);
-    machine->checkpoint_ps =
-        every && machine->checkpoint_ps != TIME_NEVER ? machine->checkpoint_ps + clock_time(&clock, every)
-                                                      : TIME_NEVER;
+    machine->checkpoint_ps = every && machine->checkpoint_ps != TIME_NEVER
+                                 ? machine->checkpoint_ps + clock_time(&clock, every)
+                                 : TIME_NEVER;
 }
 
 static void end_resuming(struct local_machine *machine)

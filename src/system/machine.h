@@ -90,13 +90,13 @@ struct machine_progress {         /* shown while it runs */
  * bytes. To go on, the same calls must be made again from the beginning: they are answered at once, until
  * all is as it was (src/system/README.md). */
 struct checkpoint_options {
-    const char *write;  /* file; or NULL */
-    uint64_t at_cycles; /* of the GPUs' clock since the beginning; 0: when interrupted */
-    uint64_t every_cycles; /* and again whenever so many have passed, to the same file; 0: once */
-    bool stop;          /* the run ends when it is written */
-    const char *resume; /* file; or NULL */
+    const char *write;          /* file; or NULL */
+    uint64_t at_cycles;         /* of the GPUs' clock since the beginning; 0: when interrupted */
+    uint64_t every_cycles;      /* and again whenever so many have passed, to the same file; 0: once */
+    bool stop;                  /* the run ends when it is written */
+    const char *resume;         /* file; or NULL */
     const struct text *resumed; /* what machine_read_checkpoint gave of it, on a rank that does not lead */
-    const char *note;   /* lines of what must be the same in both runs, beside the system and options here */
+    const char *note; /* lines of what must be the same in both runs, beside the system and options here */
     /* Or NULL; called when one was written, or (failure says why) could not be, and the run goes on. */
     void (*written)(void *user, uint64_t time_ps, const char *failure);
     void *user;
@@ -251,8 +251,8 @@ struct machine {
 struct machine *machine_new(const struct system *system, const struct machine_options *options,
                             struct err *err);
 
-/* Of such a one: memory of GPUs at these virtual addresses, piece by piece. Lines of a piece may be on several
- * ranks (memsys_line_rank); where they are kept is the same on all. */
+/* Of such a one: memory of GPUs at these virtual addresses, piece by piece. Lines of a piece may be on
+ * several ranks (memsys_line_rank); where they are kept is the same on all. */
 struct memsys;
 struct machine_piece {
     const struct memsys *mem;

@@ -12,8 +12,8 @@ bool machine_place(struct local_machine *machine, struct err *err);
 /* After a run. */
 void machine_share(struct local_machine *machine);
 
-/* The lines of a page, from its holder to its home: read on the ranks that have them there, written on those that
- * have them here. */
+/* The lines of a page, from its holder to its home: read on the ranks that have them there, written on those
+ * that have them here. */
 struct page;
 typedef void machine_read_line_fn(void *user, uint32_t holder, uint64_t line, unsigned char *bytes);
 typedef void machine_write_line_fn(void *user, uint64_t line, unsigned char *bytes);
