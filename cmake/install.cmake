@@ -9,7 +9,7 @@ set(parts ${CMAKE_INSTALL_LIBDIR}/heddle)
 
 install(TARGETS heddle DESTINATION ${CMAKE_INSTALL_BINDIR})
 install(TARGETS heddle_cuda DESTINATION ${CMAKE_INSTALL_LIBDIR})
-install(TARGETS heddle_preload DESTINATION ${parts}/cuda)
+install(TARGETS heddle_preload heddle_mpi DESTINATION ${parts}/cuda)
 if(TARGET heddle_opencl)
     install(TARGETS heddle_opencl DESTINATION ${parts}/opencl)
     install(FILES ${PROJECT_BINARY_DIR}/opencl/heddle.icd DESTINATION ${parts}/opencl)
