@@ -1,6 +1,7 @@
-/* MPI with memory of GPUs; needs MPI's compiler, but no nvcc. Usage: mpirun -n N mpi FILE.ptx [bytes of a large
- * message]. Each rank takes the GPU of its number among those that it sees. A stencil on a ring of numbers, whose ends
- * go to the neighbours; then each collective, with buffers of a GPU, beside the same on the host. */
+/* MPI with memory of GPUs; needs MPI's compiler, but no nvcc. Usage: mpirun -n N mpi FILE.ptx [bytes of a
+ * large message]. Each rank takes the GPU of its number among those that it sees. A stencil on a ring of
+ * numbers, whose ends go to the neighbours; then each collective, with buffers of a GPU, beside the same on
+ * the host. */
 #include "check.h"
 
 #include <mpi.h>
@@ -9,13 +10,15 @@
 /* What is needed of cuda.h. */
 typedef unsigned long long address;
 int cuInit(unsigned flags), cuDeviceGet(int *device, int index), cuDeviceGetCount(int *count);
-int cuDevicePrimaryCtxRetain(void **context, int device), cuCtxSetCurrent(void *context), cuCtxSynchronize(void);
+int cuDevicePrimaryCtxRetain(void **context, int device), cuCtxSetCurrent(void *context),
+    cuCtxSynchronize(void);
 int cuModuleLoad(void **module, const char *path),
     cuModuleGetFunction(void **function, void *module, const char *name);
 int cuMemAlloc_v2(address *d, size_t bytes), cuMemcpyHtoD_v2(address d, const void *h, size_t bytes),
-    cuMemcpyDtoH_v2(void *h, address d, size_t bytes), cuMemsetD32_v2(address d, unsigned value, size_t count);
-int cuLaunchKernel(void *function, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz,
-                   unsigned shared, void *stream, void **arguments, void **extra);
+    cuMemcpyDtoH_v2(void *h, address d, size_t bytes),
+    cuMemsetD32_v2(address d, unsigned value, size_t count);
+int cuLaunchKernel(void *function, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by,
+                   unsigned bz, unsigned shared, void *stream, void **arguments, void **extra);
 
 enum { NUMBERS = 2048, BLOCK = 128, STEPS = 5, PART = 300, RANKS_MOST = 16 };
 
@@ -93,13 +96,13 @@ static void stencil(void)
 
 /* ---- collectives ---- */
 
-static int of_host[2][RANKS_MOST * PART], of_gpu[RANKS_MOST * PART];
+static int of_host[2][(RANKS_MOST + 1) * PART], of_gpu[(RANKS_MOST + 1) * PART];
 static address from, to;
 
 /* The same numbers in memory of the host and of the GPU, and none where results go. */
 static void begin(void)
 {
-    for (int i = 0; i < RANKS_MOST * PART; i++)
+    for (int i = 0; i < (RANKS_MOST + 1) * PART; i++)
         of_host[0][i] = (rank + 1) * 1000 + i % 97;
     memset(of_host[1], 0x55, sizeof of_host[1]);
     GOOD(cuMemcpyHtoD_v2(from, of_host[0], sizeof of_host[0]));
@@ -133,10 +136,11 @@ static void same(const char *what)
 static void collectives(void)
 {
     MPI_Comm world = MPI_COMM_WORLD, reversed;
-    int counts[RANKS_MOST], places[RANKS_MOST], last = ranks - 1;
+    int counts[RANKS_MOST], places[RANKS_MOST], own[RANKS_MOST], last = ranks - 1;
     for (int i = 0; i < ranks; i++) {
         counts[i] = PART / 2 + i;
         places[i] = i * PART + 3;
+        own[i] = PART / 2 + rank;
     }
     GOOD(cuMemAlloc_v2(&from, sizeof of_host[0]));
     GOOD(cuMemAlloc_v2(&to, sizeof of_host[0]));
@@ -151,7 +155,7 @@ static void collectives(void)
     BOTH("Scatter", MPI_Scatter(send, PART, MPI_INT, recv, PART, MPI_INT, 0, world));
     BOTH("Scatterv", MPI_Scatterv(send, counts, places, MPI_INT, recv, counts[rank], MPI_INT, last, world));
     BOTH("Alltoall", MPI_Alltoall(send, PART, MPI_INT, recv, PART, MPI_INT, world));
-    BOTH("Alltoallv", MPI_Alltoallv(send, counts, places, MPI_INT, recv, counts, places, MPI_INT, world));
+    BOTH("Alltoallv", MPI_Alltoallv(send, counts, places, MPI_INT, recv, own, places, MPI_INT, world));
     BOTH("Reduce_scatter_block", MPI_Reduce_scatter_block(send, recv, PART, MPI_INT, MPI_SUM, world));
     BOTH("Scan", MPI_Scan(send, recv, PART, MPI_INT, MPI_SUM, world));
     MPI_Comm_free(&reversed);
@@ -170,7 +174,8 @@ static void messages(void)
                                   MPI_STATUS_IGNORE));
     BOTH("rows", MPI_Sendrecv(send, 2, rows, right, 6, recv, 2, rows, left, 6, MPI_COMM_WORLD, &status));
     /* fewer than there is room for: the rest stays as it is */
-    BOTH("few", MPI_Sendrecv(send, 7, MPI_INT, right, 7, recv, PART, MPI_INT, left, 7, MPI_COMM_WORLD, &status));
+    BOTH("few",
+         MPI_Sendrecv(send, 7, MPI_INT, right, 7, recv, PART, MPI_INT, left, 7, MPI_COMM_WORLD, &status));
     MPI_Get_count(&status, MPI_INT, &count);
     CHECK(count == 7 && status.MPI_SOURCE == left && status.MPI_TAG == 7);
     MPI_Type_free(&rows);
@@ -199,8 +204,8 @@ static void large(size_t bytes)
         return;
     GOOD(cuMemAlloc_v2(&at, 2 * bytes));
     GOOD(cuMemsetD32_v2(at, (unsigned)rank + 7, bytes / 4));
-    MPI_Sendrecv(pointer(at), (int)(bytes / 4), MPI_INT, right, 1, pointer(at + bytes), (int)(bytes / 4), MPI_INT,
-                 left, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    MPI_Sendrecv(pointer(at), (int)(bytes / 4), MPI_INT, right, 1, pointer(at + bytes), (int)(bytes / 4),
+                 MPI_INT, left, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
     GOOD(cuMemcpyDtoH_v2(&first, at + bytes, 4));
     GOOD(cuMemcpyDtoH_v2(&last, at + 2 * bytes - 4, 4));
     CHECK(first == (unsigned)left + 7 && last == first);

@@ -79,6 +79,7 @@ void *stage_begin(struct staged *staged, const void *user, int64_t count, const 
         return (void *)(uintptr_t)user;
     staged->user = (char *)(uintptr_t)user + span.first;
     staged->bytes = span.bytes;
+    staged->has_gaps = !span.dense;
     staged->host = heddle->take(span.bytes);
     if (!staged->host)
         fail("there is no memory for the copy of a message of MPI");
@@ -93,7 +94,7 @@ void stage_end(struct staged *staged, size_t bytes)
     const struct mpi_side *heddle = stage_side();
     if (!staged->host)
         return;
-    bytes = bytes < staged->bytes ? bytes : staged->bytes;
+    bytes = bytes < staged->bytes && !staged->has_gaps ? bytes : staged->bytes;
     if ((staged->use & STAGE_WRITTEN) && bytes && !heddle->copy(staged->user, staged->host, bytes))
         fail("a message of MPI cannot be copied to the GPU");
     heddle->give(staged->host);

@@ -14,6 +14,7 @@ enum stage_use { STAGE_READ = 1, STAGE_WRITTEN = 2 }; /* by MPI */
 struct staged {
     char *user, *host; /* host NULL: the buffer is used as it is */
     size_t bytes;
+    bool has_gaps; /* between elements: those of the user's buffer are in the copy, too */
     enum stage_use use;
 };
 
@@ -26,7 +27,7 @@ struct stage_parts {
 /* What MPI is to be given. */
 void *stage_begin(struct staged *staged, const void *user, int64_t count, const struct stage_parts *parts,
                   mpi_handle type, enum stage_use use);
-/* `bytes`: no more of it was written. */
+/* `bytes` of data: no more was written. */
 void stage_end(struct staged *staged, size_t bytes);
 
 size_t stage_size(mpi_handle type); /* bytes of data in an element */
