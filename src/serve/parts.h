@@ -28,9 +28,10 @@ struct serve {
     uint32_t messages_gone; /* of those that have left */
     struct machine_progress progress;
     struct serve_counts counts;
-    bool heard_more;     /* letters that are no TURN; whoever wants to know clears it */
-    bool memory_changed; /* since the machine was told last */
-    uint64_t until_ps;   /* time passes no further */
+    unsigned letters_open; /* that are under way, while visitors come */
+    bool heard_more;       /* letters that are no TURN; whoever wants to know clears it */
+    bool memory_changed;   /* since the machine was told last */
+    uint64_t until_ps;     /* time passes no further */
 };
 
 #define EACH_GUEST(guest, serve)                                                                             \

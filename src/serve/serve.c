@@ -30,6 +30,8 @@ static bool is_full(const struct serve *serve)
     return serve->options->programs && serve->counts.programs == serve->options->programs;
 }
 
+static void see_who_left(struct serve *serve);
+
 static void welcome(struct serve *serve)
 {
     struct seat_wish wish;
@@ -37,6 +39,7 @@ static void welcome(struct serve *serve)
     int visitor = door_answer(&serve->door, &wish);
     if (visitor < 0)
         return;
+    see_who_left(serve); /* before he came: their seats are free */
     ranks_share_plan(serve, &wish);
     struct guest *guest = ranks_seat(serve, &wish, &refusal);
     struct seat_place place = {.node = ranks_node(serve, &wish), .now_ps = machine_time(serve->machine)};
@@ -145,7 +148,9 @@ struct listening {
 static bool listens_on(void *user)
 {
     const struct listening *listening = user;
+    listening->serve->letters_open++;
     welcome(listening->serve);
+    listening->serve->letters_open--;
     return !is_stopped(listening->serve) && seat_is_alive(&listening->guest->seat);
 }
 
@@ -450,6 +455,15 @@ static struct guest *hear(struct serve *serve, bool *some)
             running = guest;
     }
     return running;
+}
+
+static void see_who_left(struct serve *serve)
+{
+    bool some = false;
+    if (serve->letters_open) /* one is half read, or half written */
+        return;
+    hear(serve, &some);
+    clear_seats(serve);
 }
 
 static bool some_wait(const struct serve *serve)

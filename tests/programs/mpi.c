@@ -204,6 +204,7 @@ static void large(size_t bytes)
         return;
     GOOD(cuMemAlloc_v2(&at, 2 * bytes));
     GOOD(cuMemsetD32_v2(at, (unsigned)rank + 7, bytes / 4));
+    GOOD(cuCtxSynchronize()); /* a fill is not waited for, and MPI knows nothing of streams */
     MPI_Sendrecv(pointer(at), (int)(bytes / 4), MPI_INT, right, 1, pointer(at + bytes), (int)(bytes / 4),
                  MPI_INT, left, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
     GOOD(cuMemcpyDtoH_v2(&first, at + bytes, 4));
