@@ -143,6 +143,8 @@ void driver_turn(struct driver *driver, uint32_t looks);
 void driver_message(struct driver *driver); /* this process has done something that others may wait for */
 /* Before and behind a call that waits for others, and cannot look. */
 void driver_set_away(struct driver *driver, bool away);
+/* Whether other processes of the run share memory of GPUs with this one: all have one machine, or no time. */
+bool driver_has_company(const struct driver *driver);
 void driver_pass(struct driver *driver, uint64_t ps); /* the host works for so long */
 
 /* Gives a text to the report callback. */
