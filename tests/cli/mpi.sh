@@ -69,3 +69,28 @@ mpicc -o refused refused.c -L"$libraries" -l:libcuda.so.1 || fail 'refused.c doe
 run run --system cluster-2x4 $small mpirun -n 1 ./refused
 [[ $status != 0 ]] || fail "$ran: is good"
 expect_line err '^heddle: MPI_Send_init does not take memory of a GPU yet: copy it to the host$'
+
+# NCCL: the id goes by MPI, the data by kernels of the ranks' GPUs; two nodes, and two ranks on each
+mpicc -o nccl_mpi "$HEDDLE_HOME/tests/programs/nccl_mpi.c" -L"$libraries" -l:libnccl.so.2 -l:libcudart.so.13 ||
+    fail 'nccl_mpi.c does not compile'
+run run --mode functional --system cluster-2x4 mpirun -n 3 ./nccl_mpi
+expect_status 0
+expect_same "$ran" 3 "$(grep -c '^nccl_mpi: ok$' out)"
+for ranks in 2 2 4; do
+    # shellcheck disable=SC2086
+    run run --system cluster-2x4 $small --stats "n$ranks.json" mpirun -n $ranks ./nccl_mpi 700
+    expect_status 0
+    expect_same "$ran" $ranks "$(grep -c '^nccl_mpi: ok$' out)"
+    [[ ! -e nccl$ranks ]] || expect_same_file 'statistics of two runs' nccl$ranks <(figures "n$ranks.json")
+    figures "n$ranks.json" >nccl$ranks
+done
+
+# processes of one node, by --shared; and with a machine each they are refused
+# shellcheck disable=SC2086
+run run --shared --system h200-x2 $small mpirun -n 2 ./nccl_mpi 700
+expect_status 0
+expect_same "$ran" 2 "$(grep -c '^nccl_mpi: ok$' out)"
+# shellcheck disable=SC2086
+run run --mode timing --system h200-x2 $small mpirun -n 2 ./nccl_mpi 700
+[[ $status != 0 ]] || fail "$ran: is good"
+expect_line err '^heddle: NCCL between processes needs one machine for them: heddle run --shared'
