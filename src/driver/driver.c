@@ -151,6 +151,8 @@ static void keep_node(struct driver *driver)
     struct system_spec *spec = &driver->system.spec;
     uint32_t gpus = system_node_devices(&driver->system);
     driver->nodes = (uint32_t)spec->nodes;
+    if (driver->nodes == 1)
+        return;
     driver->node = driver->attach ? attach_seat(driver->attach)->node
                                   : cluster_node_of_rank(&driver->system, driver->options.timing.rank,
                                                          driver->options.timing.ranks);

@@ -2,7 +2,7 @@
 #include "base/text.h"
 #include "net/graph.h"
 
-PARAM_GROUP(cluster_params, "network", "what joins the nodes of a system (system.nodes)", cluster_spec,
+PARAM_GROUP(cluster_params, "cluster", "what joins the nodes of a system (system.nodes)", cluster_spec,
             CLUSTER_PARAMS, SHOWS_IN_TIME);
 
 static void join(struct net_graph *graph, struct net_link link)
@@ -39,7 +39,7 @@ static void add_node_of_gpus(const struct system *system, uint32_t node, struct 
 
 static void add_network(const struct system *system, struct net_graph *graph)
 {
-    const struct cluster_spec *network = &system->network;
+    const struct cluster_spec *network = &system->cluster;
     uint32_t center = net_add_node(
         graph,
         &(struct net_node){.name = "network", .forwards = true, .latency_ps = network->switch_latency});
@@ -55,8 +55,8 @@ bool cluster_graph(const struct system *system, struct net_graph *graph, struct 
 {
     if (system->fabric.switch_latency >= system->fabric.latency)
         return err_set(err, "fabric.switch_latency is a part of fabric.latency, and not less than that");
-    if (system->network.switch_latency >= system->network.latency)
-        return err_set(err, "network.switch_latency is a part of network.latency, and not less than that");
+    if (system->cluster.switch_latency >= system->cluster.latency)
+        return err_set(err, "cluster.switch_latency is a part of cluster.latency, and not less than that");
     for (uint32_t node = 0; node < system->spec.nodes && system_node_devices(system) > 1; node++)
         add_node_of_gpus(system, node, graph);
     if (system->spec.nodes > 1)
@@ -85,7 +85,7 @@ uint32_t cluster_node_of_rank(const struct system *system, uint32_t rank, uint32
 
 uint64_t cluster_message_ps(const struct system *system, bool is_far, uint64_t bytes, uint32_t steps)
 {
-    const struct cluster_spec *network = &system->network;
+    const struct cluster_spec *network = &system->cluster;
     uint64_t rate = is_far ? network->bandwidth : network->near_bandwidth;
     uint64_t start_ps = is_far ? network->message_time : network->near_time;
     return steps * start_ps + (uint64_t)((double)bytes * 1e12 / (double)rate);

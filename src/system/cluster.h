@@ -7,7 +7,7 @@
 
 struct net_graph;
 
-/* Every GPU has a link to the switch of its node and a network card, as [fabric] and [network] say. */
+/* Every GPU has a link to the switch of its node and a network card, as [fabric] and [cluster] say. */
 bool cluster_graph(const struct system *system, struct net_graph *graph, struct err *err);
 
 bool cluster_check(const struct system *system, struct err *err);

@@ -123,7 +123,7 @@ static void fill(struct system *system)
     config_fill(&system->config, &transfer_params, "copies", &system->copies);
     config_fill(&system->config, &dispatch_params, "dispatch", &system->dispatch);
     config_fill(&system->config, &fabric_params, "fabric", &system->fabric);
-    config_fill(&system->config, &cluster_params, "network", &system->network);
+    config_fill(&system->config, &cluster_params, "cluster", &system->cluster);
     config_fill(&system->config, &system_params, "system", &system->spec);
     fill_interleave(system);
     shape_apply(system);

@@ -51,7 +51,7 @@ struct system {
     struct transfer_spec copies;
     struct dispatch_spec dispatch;
     struct fabric_spec fabric;
-    struct cluster_spec network;
+    struct cluster_spec cluster;
     struct system_spec spec;
     struct gpu_spec device; /* the GPU as programs see it: all of a unified one */
     struct config config;   /* what these were made from; owns their texts */

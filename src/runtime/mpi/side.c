@@ -149,7 +149,7 @@ static void received(bool is_far, uint64_t bytes, uint32_t steps)
     driver_pass(cuda_driver(), cluster_message_ps(driver_system(cuda_driver()), is_far, bytes, steps));
 }
 
-EXPORT const struct mpi_side *heddle_mpi_side(void)
+EXPORT const struct mpi_side *mpi_side_get(void)
 {
     static const struct mpi_side side = {.bytes = sizeof side,
                                          .start = start,

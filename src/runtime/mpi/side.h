@@ -31,7 +31,7 @@ struct mpi_side {
     void (*received)(bool is_far, uint64_t bytes, uint32_t steps);
 };
 
-#define MPI_SIDE_NAME "heddle_mpi_side"
-const struct mpi_side *heddle_mpi_side(void);
+#define MPI_SIDE_NAME "mpi_side_get"
+const struct mpi_side *mpi_side_get(void);
 
 #endif

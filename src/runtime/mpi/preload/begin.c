@@ -1,20 +1,20 @@
 /* The beginning and the end, and calls of all ranks of a communicator that nobody can look at: they meet
  * before. Others do not know memory of a GPU, and say so. */
-#include "runtime/mpi/preload/requests.h"
+#include "runtime/mpi/preload/pending.h"
 
 /* The process has its place in the machine before it waits for others: time begins when all are there. */
 static void enter(void)
 {
-    stage_start();
-    if (stage_side())
-        stage_side()->set_away(true);
+    staging_start();
+    if (staging_side())
+        staging_side()->set_away(true);
 }
 
 static int entered(int result)
 {
-    if (stage_side()) {
-        stage_side()->set_away(false);
-        request_note_message();
+    if (staging_side()) {
+        staging_side()->set_away(false);
+        pending_note_message();
     }
     return result;
 }
@@ -40,10 +40,10 @@ static int look(void *user, int *come)
 static void meet(mpi_handle comm)
 {
     mpi_handle handle = NULL;
-    if (!stage_side() || REAL(Ibarrier, mpi_handle, void *)(comm, &handle))
+    if (!staging_side() || REAL(Ibarrier, mpi_handle, void *)(comm, &handle))
         return;
-    request_note_message();
-    request_wait_until(look, &handle);
+    pending_note_message();
+    pending_wait_until(look, &handle);
 }
 
 EXPORT int MPI_Finalize(void)
@@ -58,7 +58,7 @@ EXPORT int MPI_Finalize(void)
     {                                                                                                        \
         meet(comm);                                                                                          \
         int result = REAL(name, UNPACK types)(UNPACK arguments);                                             \
-        request_note_message();                                                                              \
+        pending_note_message();                                                                              \
         return result;                                                                                       \
     }
 
@@ -74,14 +74,14 @@ MEETS(Cart_create, (mpi_handle, int, const int *, const int *, int, void *),
       (comm, axes, sizes, closed, reorder, made))
 MEETS(Win_create, (void *, intptr_t, int, mpi_handle, mpi_handle, void *),
       (void *at, intptr_t bytes, int unit, mpi_handle info, mpi_handle comm, void *made),
-      (stage_refuses("MPI_Win_create", at) ? NULL : at, bytes, unit, info, comm, made))
+      (staging_refuses("MPI_Win_create", at) ? NULL : at, bytes, unit, info, comm, made))
 
 /* ---- what does not take memory of a GPU ---- */
 
 #define REFUSES(name, buffer, types, parameters, arguments)                                                  \
     EXPORT int MPI_##name(UNPACK parameters)                                                                 \
     {                                                                                                        \
-        stage_refuses("MPI_" #name, buffer);                                                                 \
+        staging_refuses("MPI_" #name, buffer);                                                               \
         return REAL(name, UNPACK types)(UNPACK arguments);                                                   \
     }
 #define PERSISTENT(name)                                                                                     \

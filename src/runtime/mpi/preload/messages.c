@@ -1,6 +1,6 @@
 /* Sends and receives. Those that wait begin as those that do not, and are asked for until they are complete.
  */
-#include "runtime/mpi/preload/requests.h"
+#include "runtime/mpi/preload/pending.h"
 
 #include <string.h>
 
@@ -9,9 +9,9 @@ typedef int send_function(const void *, int, mpi_handle, int, int, mpi_handle, v
 static int begin_send(send_function *send, const void *buffer, int count, mpi_handle type, int to, int tag,
                       mpi_handle comm, void *handle)
 {
-    struct request request = {.bytes = (uint64_t)count * stage_size(type)};
-    buffer = stage_begin(&request.staged[0], buffer, count, NULL, type, STAGE_READ);
-    return request_begun(&request, send(buffer, count, type, to, tag, comm, handle), handle);
+    struct pending request = {.bytes = (uint64_t)count * staging_size(type)};
+    buffer = staging_begin(&request.staged[0], buffer, count, NULL, type, STAGING_READ);
+    return pending_begun(&request, send(buffer, count, type, to, tag, comm, handle), handle);
 }
 
 /* A name, and which of MPI's it is when nobody waits for it. */
@@ -27,7 +27,7 @@ static int begin_send(send_function *send, const void *buffer, int count, mpi_ha
     {                                                                                                        \
         mpi_handle handle = NULL;                                                                            \
         int result = MPI_##begins(buffer, count, type, to, tag, comm, &handle);                              \
-        return result ? result : request_wait(&handle, NULL);                                                \
+        return result ? result : pending_wait(&handle, NULL);                                                \
     }
 SENDS(S)
 #undef S
@@ -35,15 +35,15 @@ SENDS(S)
 EXPORT int MPI_Irecv(void *buffer, int count, mpi_handle type, int from, int tag, mpi_handle comm,
                      void *handle)
 {
-    struct request request = {.is_receive = true,
+    struct pending request = {.is_receive = true,
                               .type = type,
                               .comm = comm,
-                              .bytes = (uint64_t)count * stage_size(type),
+                              .bytes = (uint64_t)count * staging_size(type),
                               .steps = 1};
-    buffer = stage_begin(&request.staged[0], buffer, count, NULL, type, STAGE_WRITTEN);
+    buffer = staging_begin(&request.staged[0], buffer, count, NULL, type, STAGING_WRITTEN);
     int result = REAL(Irecv, void *, int, mpi_handle, int, int, mpi_handle, void *)(buffer, count, type, from,
                                                                                     tag, comm, handle);
-    return request_begun(&request, result, handle);
+    return pending_begun(&request, result, handle);
 }
 
 EXPORT int MPI_Recv(void *buffer, int count, mpi_handle type, int from, int tag, mpi_handle comm,
@@ -51,7 +51,7 @@ EXPORT int MPI_Recv(void *buffer, int count, mpi_handle type, int from, int tag,
 {
     mpi_handle handle = NULL;
     int result = MPI_Irecv(buffer, count, type, from, tag, comm, &handle);
-    return result ? result : request_wait(&handle, status);
+    return result ? result : pending_wait(&handle, status);
 }
 
 /* The receive is begun first, so it is the first to be looked at. */
@@ -60,7 +60,7 @@ static int wait_for_both(void *receive, void *send, void *status)
     char handles[2 * sizeof(mpi_handle)], statuses[2 * MPI_STATUS_MOST];
     memcpy(handles, receive, abi()->handle_bytes);
     memcpy(handles + abi()->handle_bytes, send, abi()->handle_bytes);
-    int result = request_wait_all(2, handles, statuses);
+    int result = pending_wait_all(2, handles, statuses);
     if (status && (intptr_t)status != abi()->ignore)
         memcpy(status, statuses, abi()->status_bytes);
     return result;
@@ -97,18 +97,18 @@ static int look(void *user, int *come)
 
 EXPORT int MPI_Probe(int from, int tag, mpi_handle comm, void *status)
 {
-    return request_wait_until(look, &(struct probe){from, tag, comm, NULL, status});
+    return pending_wait_until(look, &(struct probe){from, tag, comm, NULL, status});
 }
 
 EXPORT int MPI_Mprobe(int from, int tag, mpi_handle comm, void *message, void *status)
 {
-    return request_wait_until(look, &(struct probe){from, tag, comm, message, status});
+    return pending_wait_until(look, &(struct probe){from, tag, comm, message, status});
 }
 
 EXPORT int MPI_Iprobe(int from, int tag, mpi_handle comm, int *come, void *status)
 {
     int result = look(&(struct probe){from, tag, comm, NULL, status}, come);
-    if (!result && !*come && stage_side())
-        stage_side()->ask();
+    if (!result && !*come && staging_side())
+        staging_side()->ask();
     return result;
 }

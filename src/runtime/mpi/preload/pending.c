@@ -1,4 +1,4 @@
-#include "runtime/mpi/preload/requests.h"
+#include "runtime/mpi/preload/pending.h"
 #include "base/mem.h"
 
 #include <pthread.h>
@@ -13,12 +13,12 @@ enum {
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static struct request *requests;
+static struct pending *requests;
 static size_t largest; /* message so far, bytes */
 
-void request_note_message(void)
+void pending_note_message(void)
 {
-    const struct mpi_side *heddle = stage_side();
+    const struct mpi_side *heddle = staging_side();
     if (heddle)
         heddle->message();
 }
@@ -30,12 +30,12 @@ static void note_size(size_t bytes)
     largest = bytes > largest ? bytes : largest;
 }
 
-int request_begun(const struct request *request, int result, const void *handle)
+int pending_begun(const struct pending *request, int result, const void *handle)
 {
-    if (!stage_side())
+    if (!staging_side())
         return result;
-    request_note_message();
-    struct request *kept = mem_alloc(1, sizeof *kept);
+    pending_note_message();
+    struct pending *kept = mem_alloc(1, sizeof *kept);
     *kept = *request;
     kept->handle = abi_handle(handle, 0);
     pthread_mutex_lock(&lock);
@@ -47,9 +47,9 @@ int request_begun(const struct request *request, int result, const void *handle)
 }
 
 /* Some of one handle may be the same to the library, which are complete then. */
-static struct request *take(mpi_handle handle)
+static struct pending *take(mpi_handle handle)
 {
-    struct request **at = &requests, *found;
+    struct pending **at = &requests, *found;
     pthread_mutex_lock(&lock);
     while (*at && (*at)->handle != handle)
         at = &(*at)->next;
@@ -71,7 +71,7 @@ static void account(const struct arrivals *arrivals)
 {
     for (int far = 0; far < 2; far++) {
         if (arrivals->steps[far])
-            stage_side()->received(far, arrivals->bytes[far], arrivals->steps[far]);
+            staging_side()->received(far, arrivals->bytes[far], arrivals->steps[far]);
     }
 }
 
@@ -88,27 +88,27 @@ static bool is_far(mpi_handle comm, int source)
     mpi_handle group = NULL, world = NULL;
     REAL(Comm_rank, mpi_handle, int *)(abi_world(), &own);
     if (comm == abi_world())
-        return stage_side()->node_of((uint32_t)source) != stage_side()->node_of((uint32_t)own);
+        return staging_side()->node_of((uint32_t)source) != staging_side()->node_of((uint32_t)own);
     REAL(Comm_group, mpi_handle, mpi_handle *)(comm, &group);
     REAL(Comm_group, mpi_handle, mpi_handle *)(abi_world(), &world);
     REAL(Group_translate_ranks, mpi_handle, int, const int *, mpi_handle, int *)
     (group, 1, &source, world, &there);
     REAL(Group_free, mpi_handle *)(&group);
     REAL(Group_free, mpi_handle *)(&world);
-    return there < 0 || stage_side()->node_of((uint32_t)there) != stage_side()->node_of((uint32_t)own);
+    return there < 0 || staging_side()->node_of((uint32_t)there) != staging_side()->node_of((uint32_t)own);
 }
 
 /* Of a receive: how many bytes there are, by its status. */
-static uint64_t received_bytes(const struct request *request, const char *status)
+static uint64_t received_bytes(const struct pending *request, const char *status)
 {
     int count = 0;
     REAL(Get_count, const void *, mpi_handle, int *)(status, request->type, &count);
-    return count == abi()->undefined ? UINT64_MAX : (uint64_t)count * stage_size(request->type);
+    return count == abi()->undefined ? UINT64_MAX : (uint64_t)count * staging_size(request->type);
 }
 
 static void complete(mpi_handle handle, const char *status, struct arrivals *arrivals)
 {
-    struct request *request = take(handle);
+    struct pending *request = take(handle);
     uint64_t bytes = UINT64_MAX;
     if (!request)
         return;
@@ -120,7 +120,7 @@ static void complete(mpi_handle handle, const char *status, struct arrivals *arr
         arrivals->steps[far] = request->steps > arrivals->steps[far] ? request->steps : arrivals->steps[far];
     }
     for (int i = 0; i < STAGED_MOST; i++)
-        stage_end(&request->staged[i], bytes);
+        staging_end(&request->staged[i], bytes);
     mem_free(request);
 }
 
@@ -132,18 +132,18 @@ static uint32_t looks_wanted(void)
     return (uint32_t)(looks < LOOKS_MOST ? looks : LOOKS_MOST);
 }
 
-int request_wait_until(int (*look)(void *user, int *come), void *user)
+int pending_wait_until(int (*look)(void *user, int *come), void *user)
 {
     for (;;) {
         int come = 0, result = 0;
         for (int i = 0; i < LOOKS_AT_ONCE && !come && !result; i++)
             result = look(user, &come);
         if (come || result) {
-            request_note_message();
+            pending_note_message();
             return result;
         }
-        if (stage_side())
-            stage_side()->turn(looks_wanted());
+        if (staging_side())
+            staging_side()->turn(looks_wanted());
         else
             sched_yield();
     }
@@ -205,25 +205,25 @@ static int answer(struct question *q, bool waits, int *come)
     if (own)
         q->statuses = own;
     *come = 1;
-    result = waits ? request_wait_until(ask, q) : ask(q, come);
-    if (!result && *come && stage_side() && !(q->kind == SOME && *q->number == abi()->undefined))
+    result = waits ? pending_wait_until(ask, q) : ask(q, come);
+    if (!result && *come && staging_side() && !(q->kind == SOME && *q->number == abi()->undefined))
         complete_those(q, before);
-    else if (!result && !*come && stage_side())
-        stage_side()->ask();
+    else if (!result && !*come && staging_side())
+        staging_side()->ask();
     if (own && own != one)
         mem_free(own);
     mem_free(before);
     return result;
 }
 
-int request_wait(void *handle, void *status)
+int pending_wait(void *handle, void *status)
 {
     int come;
     return answer(&(struct question){.count = 1, .handles = handle, .statuses = status, .kind = ONE}, true,
                   &come);
 }
 
-int request_wait_all(int count, void *handles, void *statuses)
+int pending_wait_all(int count, void *handles, void *statuses)
 {
     int come;
     return answer(&(struct question){.count = count, .handles = handles, .statuses = statuses, .kind = ALL},
@@ -232,12 +232,12 @@ int request_wait_all(int count, void *handles, void *statuses)
 
 EXPORT int MPI_Wait(void *handle, void *status)
 {
-    return request_wait(handle, status);
+    return pending_wait(handle, status);
 }
 
 EXPORT int MPI_Waitall(int count, void *handles, void *statuses)
 {
-    return request_wait_all(count, handles, statuses);
+    return pending_wait_all(count, handles, statuses);
 }
 
 EXPORT int MPI_Waitany(int count, void *handles, int *number, void *status)

@@ -1,4 +1,4 @@
-#include "runtime/mpi/preload/stage.h"
+#include "runtime/mpi/preload/staging.h"
 
 #include <dlfcn.h>
 #include <stdatomic.h>
@@ -8,13 +8,13 @@
 
 static const struct mpi_side *_Atomic side;
 
-const struct mpi_side *stage_side(void)
+const struct mpi_side *staging_side(void)
 {
     return atomic_load(&side);
 }
 
 /* The libraries of `heddle run` are the first that the loader finds. */
-void stage_start(void)
+void staging_start(void)
 {
     void *library = getenv("HEDDLE_RUN_DIR") ? dlopen("libcuda.so.1", RTLD_NOW) : NULL;
     const struct mpi_side *(*get)(void) = NULL;
@@ -23,7 +23,7 @@ void stage_start(void)
         atomic_store(&side, get());
 }
 
-size_t stage_size(mpi_handle type)
+size_t staging_size(mpi_handle type)
 {
     int bytes = 0;
     REAL(Type_size, mpi_handle, int *)(type, &bytes);
@@ -37,7 +37,7 @@ struct span {
     bool dense;
 };
 
-static struct span span_of(int64_t count, const struct stage_parts *parts, mpi_handle type)
+static struct span span_of(int64_t count, const struct staging_parts *parts, mpi_handle type)
 {
     intptr_t lower = 0, extent = 0, true_lower = 0, true_extent = 0;
     int64_t from = 0, to = count;
@@ -55,7 +55,7 @@ static struct span span_of(int64_t count, const struct stage_parts *parts, mpi_h
     }
     if (from >= to)
         return (struct span){0};
-    bool dense = !parts && true_extent == extent && (intptr_t)stage_size(type) == extent;
+    bool dense = !parts && true_extent == extent && (intptr_t)staging_size(type) == extent;
     return (struct span){from * extent + true_lower, (size_t)((to - from - 1) * extent + true_extent), dense};
 }
 
@@ -67,10 +67,10 @@ static _Noreturn void fail(const char *what)
 }
 
 /* Gaps between elements that MPI writes are to stay as they are, so they are read, too. */
-void *stage_begin(struct staged *staged, const void *user, int64_t count, const struct stage_parts *parts,
-                  mpi_handle type, enum stage_use use)
+void *staging_begin(struct staged *staged, const void *user, int64_t count, const struct staging_parts *parts,
+                    mpi_handle type, enum staging_use use)
 {
-    const struct mpi_side *heddle = stage_side();
+    const struct mpi_side *heddle = staging_side();
     *staged = (struct staged){.use = use};
     if (!heddle || !user || abi_is_in_place(user) || !heddle->is_device(user))
         return (void *)(uintptr_t)user;
@@ -83,27 +83,27 @@ void *stage_begin(struct staged *staged, const void *user, int64_t count, const 
     staged->host = heddle->take(span.bytes);
     if (!staged->host)
         fail("there is no memory for the copy of a message of MPI");
-    bool reads = (use & STAGE_READ) || !span.dense;
+    bool reads = (use & STAGING_READ) || !span.dense;
     if (reads && !heddle->copy(staged->host, staged->user, span.bytes))
         fail("a buffer of MPI cannot be copied from the GPU");
     return staged->host - span.first;
 }
 
-void stage_end(struct staged *staged, size_t bytes)
+void staging_end(struct staged *staged, size_t bytes)
 {
-    const struct mpi_side *heddle = stage_side();
+    const struct mpi_side *heddle = staging_side();
     if (!staged->host)
         return;
     bytes = bytes < staged->bytes && !staged->has_gaps ? bytes : staged->bytes;
-    if ((staged->use & STAGE_WRITTEN) && bytes && !heddle->copy(staged->user, staged->host, bytes))
+    if ((staged->use & STAGING_WRITTEN) && bytes && !heddle->copy(staged->user, staged->host, bytes))
         fail("a message of MPI cannot be copied to the GPU");
     heddle->give(staged->host);
     staged->host = NULL;
 }
 
-bool stage_refuses(const char *function, const void *buffer)
+bool staging_refuses(const char *function, const void *buffer)
 {
-    const struct mpi_side *heddle = stage_side();
+    const struct mpi_side *heddle = staging_side();
     if (!heddle || !buffer || abi_is_in_place(buffer) || !heddle->is_device(buffer))
         return false;
     char line[128];
