@@ -10,7 +10,8 @@ static int begin_send(send_function *send, const void *buffer, int count, mpi_ha
                       mpi_handle comm, void *handle)
 {
     struct pending request = {.bytes = (uint64_t)count * staging_size(type)};
-    buffer = staging_begin(&request.staged[0], buffer, count, NULL, type, STAGING_READ);
+    if (to != abi()->proc_null)
+        buffer = staging_begin(&request.staged[0], buffer, count, NULL, type, STAGING_READ);
     return pending_begun(&request, send(buffer, count, type, to, tag, comm, handle), handle);
 }
 
@@ -40,7 +41,8 @@ EXPORT int MPI_Irecv(void *buffer, int count, mpi_handle type, int from, int tag
                               .comm = comm,
                               .bytes = (uint64_t)count * staging_size(type),
                               .steps = 1};
-    buffer = staging_begin(&request.staged[0], buffer, count, NULL, type, STAGING_WRITTEN);
+    if (from != abi()->proc_null)
+        buffer = staging_begin(&request.staged[0], buffer, count, NULL, type, STAGING_WRITTEN);
     int result = REAL(Irecv, void *, int, mpi_handle, int, int, mpi_handle, void *)(buffer, count, type, from,
                                                                                     tag, comm, handle);
     return pending_begun(&request, result, handle);
