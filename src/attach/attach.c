@@ -28,10 +28,10 @@ static bool waits_on(void *user)
     return machine_is_there(attach);
 }
 
-struct attach *attach_new(const char *path, uint32_t seat, struct err *err)
+struct attach *attach_new(const char *path, const struct seat_wish *wish, struct err *err)
 {
     struct attach *attach = mem_alloc(1, sizeof *attach);
-    if (!door_enter(path, seat, &attach->seat, err)) {
+    if (!door_enter(path, wish, &attach->seat, err)) {
         mem_free(attach);
         return NULL;
     }
@@ -102,6 +102,16 @@ void attach_signal(struct machine *machine)
 {
     struct archive body = archive_writer();
     attach_post(attach_of(machine), LETTER_SIGNAL, &body);
+}
+
+void attach_message(struct machine *machine)
+{
+    atomic_fetch_add(&attach_of(machine)->seat.mailbox->messages, 1);
+}
+
+void attach_set_away(struct machine *machine, bool away)
+{
+    atomic_store(&attach_of(machine)->seat.mailbox->is_away, away);
 }
 
 uint32_t attach_wait_for_ends(struct machine *machine, uint32_t seen, double seconds)

@@ -2,7 +2,7 @@
  * is a machine as any other; kernels run there, on memory that both processes have mapped at the same
  * addresses.
  *
- *   struct attach *attach = attach_new(path, SEAT_ANY, err);     gives a seat: addresses and files of its
+ *   struct attach *attach = attach_new(path, &wish, err);     gives a seat: addresses and files of its
  * memory const struct seat_memory *host = &attach_seat(attach)->host; struct machine *machine =
  * attach_machine(attach, &options, err);
  *
@@ -16,7 +16,7 @@
 
 struct attach;
 
-struct attach *attach_new(const char *path, uint32_t seat, struct err *err);
+struct attach *attach_new(const char *path, const struct seat_wish *wish, struct err *err);
 void attach_free(struct attach *attach); /* not once it is a machine */
 
 const struct seat *attach_seat(const struct attach *attach);
@@ -28,6 +28,14 @@ uint32_t attach_process(const struct attach *attach); /* that the machine is in 
 void attach_open_memory(struct machine *machine, uint64_t at, uint64_t bytes);
 void attach_close_memory(struct machine *machine, uint64_t at);
 void attach_signal(struct machine *machine);
+
+/* Of such a machine: the program waits for what another one does, not by way of the machine, and has looked
+ * in vain. Returns when it may have come: to be looked at again. looks: how often, each time that others do
+ * something. attach_message: this program has done something that others may wait for. attach_is_away: it is
+ * in a call that waits for others, so time may pass without it soon. */
+bool attach_turn(struct machine *machine, uint32_t looks, struct err *err);
+void attach_message(struct machine *machine);
+void attach_set_away(struct machine *machine, bool away);
 
 /* Of a machine beside simulated CPU cores: waits for so long until tasks have ended without a call of the
  * program. Gives how often that was; and says that all that follows from the first so many was begun. */

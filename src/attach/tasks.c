@@ -148,18 +148,31 @@ static bool read_answer(struct attach *attach, const struct text *answer, struct
     return passed.good;
 }
 
-bool attach_pass(struct machine *machine, uint64_t ps, struct err *err)
+/* A letter whose answer has the time, and news. */
+static bool wait_for_answer(struct attach *attach, enum letter_kind asked, struct archive *body,
+                            struct err *err)
 {
-    struct attach *attach = (struct attach *)machine;
-    struct archive body = archive_writer();
     struct text answer = {0};
     enum letter_kind kind;
-    ARCHIVE_VALUE(&body, ps);
-    attach_post(attach, LETTER_PASS, &body);
+    attach_post(attach, asked, body);
     bool good = !attach->gone &&
                 letter_receive(&attach->seat.mailbox->to_program, &kind, &answer, &attach->waiting) &&
                 kind == LETTER_PASS;
     good = good ? read_answer(attach, &answer, err) : broken(attach, err);
     text_fini(&answer);
     return good;
+}
+
+bool attach_pass(struct machine *machine, uint64_t ps, struct err *err)
+{
+    struct archive body = archive_writer();
+    ARCHIVE_VALUE(&body, ps);
+    return wait_for_answer((struct attach *)machine, LETTER_PASS, &body, err);
+}
+
+bool attach_turn(struct machine *machine, uint32_t looks, struct err *err)
+{
+    struct archive body = archive_writer();
+    letter_turn_archive(&(struct letter_turn){looks}, &body);
+    return wait_for_answer((struct attach *)machine, LETTER_TURN, &body, err);
 }

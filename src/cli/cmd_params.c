@@ -23,9 +23,10 @@ static const char *type_name(enum param_type type)
 static void for_each_group_of_systems(void *user, void (*each)(const struct param_group *group, void *user))
 {
     static const struct param_group *const of_systems[] = {
-        &system_params,   &mix_params,    &gpu_params,        &l2_params,      &l3_params,       &dram_params,
-        &noc_params,      &tlb_params,    &paging_params,     &uvm_params,     &transfer_params, &sm_params,
-        &dispatch_params, &fabric_params, &net_switch_params, &net_link_params};
+        &system_params,   &mix_params,    &gpu_params,      &l2_params,     &l3_params,
+        &dram_params,     &noc_params,    &tlb_params,      &paging_params, &uvm_params,
+        &transfer_params, &sm_params,     &dispatch_params, &fabric_params, &net_switch_params,
+        &net_link_params, &cluster_params};
     for (size_t i = 0; i < sizeof of_systems / sizeof *of_systems; i++)
         each(of_systems[i], user);
 }

@@ -220,6 +220,16 @@ static bool goes_with_cores(const struct run_request *request, struct err *err)
                    request->cpu);
 }
 
+/* On several nodes. */
+static bool goes_with_nodes(const struct run_request *request, struct err *err)
+{
+    const struct timing_request *timing = &request->timing;
+    return !(timing->checkpoint || timing->resume || timing->record || request->cpu) ||
+           err_set(err,
+                   "run: a system of several nodes (system.nodes) does not go with --checkpoint, --resume, "
+                   "--record or --cpu");
+}
+
 static int run_request(struct run_request *request)
 {
     struct err err;
@@ -239,8 +249,11 @@ static int run_request(struct run_request *request)
         request->cpu = NULL, of_system = false;
     if (request->cpu && (of_system || request->timing.system || uses != CPU_PROGRAM_ALONE))
         request->timing.shared = true; /* kernels are not to be emulated: the machine is outside */
+    bool has_nodes = system.spec.nodes > 1 && timing_is_on(&request->timing);
+    if (has_nodes && !request->timing.attach) /* processes of several nodes are in one machine */
+        request->timing.shared = true;
     int status;
-    if (!goes_with_cores(request, &err)) {
+    if (!goes_with_cores(request, &err) || (has_nodes && !goes_with_nodes(request, &err))) {
         system_fini(&system);
         return complain(EXIT_USAGE, &err);
     }

@@ -49,8 +49,8 @@ static bool took(void *user, const struct option_row *row, const char *value, st
                err_set(err, "--patience: %s", why.text);
     else if (!strcmp(row->name, "--programs"))
         return (unit_parse(UNIT_count, value, &request->programs, &why) && request->programs >= 1 &&
-                request->programs <= SEATS_MOST) ||
-               err_set(err, "--programs: expected 1 to %d, not '%.80s'", SEATS_MOST, value);
+                request->programs <= SEATS_USUAL) ||
+               err_set(err, "--programs: expected 1 to %d, not '%.80s'", SEATS_USUAL, value);
     else
         return timing_took(&request->timing, row, value, &taken, err);
     return true;

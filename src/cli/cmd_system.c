@@ -106,7 +106,10 @@ static void print_tree(const struct system *system, const struct net_graph *grap
     bool host_in_fabric = net_find(graph, FABRIC_HOST) != NET_NONE;
     for (uint32_t i = 0; i < gpus; i++) {
         const struct system *own = system_of_device(system, i);
-        printf("+- gpu%u: %s\n", i, own->gpu.name);
+        printf("+- gpu%u: %s", i, own->gpu.name);
+        if (system->spec.nodes > 1)
+            printf(", of node %u", i / system_node_devices(system));
+        putchar('\n');
         if (i == 0 || own != system_of_device(system, i - 1))
             print_gpu(own, "|  +- ");
         else
@@ -125,7 +128,15 @@ static void print_tree(const struct system *system, const struct net_graph *grap
         print_links(graph, i, "|  +- ");
     }
     if (!host_in_fabric)
-        printf("+- host\n");
+        puts(system->spec.nodes > 1 ? "+- host: one in each node" : "+- host");
+}
+
+static const char *in_nodes(const struct system *system)
+{
+    static char words[48];
+    if (system->spec.nodes > 1)
+        snprintf(words, sizeof words, " in %" PRIu64 " nodes", system->spec.nodes);
+    return words;
 }
 
 /* ---- ways ---- */
@@ -185,8 +196,8 @@ static bool show(const struct request *request, const struct system *system, str
     if (good && gpus == 1)
         net_add_node(&graph, &(struct net_node){.name = "gpu0", .is_endpoint = true});
     if (good) {
-        printf("%s: %" PRIu64 " GPU%s%s, %" PRIu64 " SMs, %s of memory\n", name_of(request), gpus,
-               gpus == 1 ? "" : "s", seen_as(system), sms, about(memory));
+        printf("%s: %" PRIu64 " GPU%s%s%s, %" PRIu64 " SMs, %s of memory\n", name_of(request), gpus,
+               gpus == 1 ? "" : "s", seen_as(system), in_nodes(system), sms, about(memory));
         print_tree(system, &graph);
         if (gpus > 1)
             print_ways(&graph, &routes);

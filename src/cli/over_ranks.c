@@ -192,7 +192,7 @@ static void pass_on(int number)
 
 /* The leading rank says who it is. MPI gives it no terminal of its own, so it takes that of who started all.
  */
-static void introduce(void)
+void over_ranks_introduce(void)
 {
     const char *path = getenv(LEADER), *terminal = getenv(TERMINAL);
     if (ranks_job().number || !path)
@@ -275,11 +275,9 @@ bool over_ranks_start(const char *ranks, struct err *err)
     unsigned long count;
     if (!read_count(ranks, &count, err))
         return false;
-    if (ranks_job().count > 1) {
-        introduce();
+    if (ranks_job().count > 1)
         return ranks_job().count == count ||
                err_set(err, "--ranks %lu, but %u ranks were started", count, ranks_job().count);
-    }
     if (count > 1)
         run_mpirun(ranks);
     return true;

@@ -26,6 +26,9 @@ int over_ranks_leave(int status);
  * Returns in those processes, and where N is 1. */
 bool over_ranks_start(const char *ranks, struct err *err);
 
+/* At the beginning: the leading rank tells the process that started it by --ranks who it is. */
+void over_ranks_introduce(void);
+
 /* Of an error: the leading rank tells it. Another one waits for that, and tells its own if nothing came. */
 void over_ranks_tell(struct text *line);
 

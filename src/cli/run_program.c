@@ -22,6 +22,7 @@
 #include <unistd.h>
 
 #define PRELOAD "libheddle_preload.so"
+#define MPI     "libheddle_mpi.so"
 #define OPENCL  "libheddle_opencl.so"
 #define HIP     "libamdhip64.so.5"
 static const size_t PROGRAM_MOST = (size_t)1 << 34; /* bytes */
@@ -158,6 +159,11 @@ static void set_environment(const struct run *run)
     }
     set_list("LD_LIBRARY_PATH", run->hip);
     set_list("LD_LIBRARY_PATH", run->libraries);
+    if (run->request->timing.shared || run->system->spec.nodes > 1) { /* its processes may be ranks of MPI */
+        char *mpi = joined(run->libraries, strlen(run->libraries), MPI);
+        set_list("LD_PRELOAD", mpi);
+        mem_free(mpi);
+    }
     set_list("LD_PRELOAD", preload);
     setenv("HEDDLE_RUN_DIR", run->folder, 1);
     struct text kept = {0};
@@ -357,7 +363,9 @@ static bool start_machine(struct run *run, struct err *err)
     struct serve_options how = {.path = run->machine_path.at,
                                 .system = run->system,
                                 .threads = run->threads,
-                                .patience_s = run->cpu ? 0 : SHARED_MACHINE_PATIENCE_S};
+                                .patience_s = run->cpu                      ? 0
+                                              : run->system->spec.nodes > 1 ? SHARED_MACHINE_RANK_PATIENCE_S
+                                                                            : SHARED_MACHINE_PATIENCE_S};
     return run->cpu ? cmd_cpu_make_machine(run->cpu, &how, err)
                     : shared_machine_start(&run->machine, "run: --shared", &how, err);
 }

@@ -15,6 +15,8 @@ struct shared_machine {
 /* The parent of a family waits for its children without a call to CUDA, and processes wait for each other at
  * barriers of their own: time goes on without one that is silent for so long. With 0, it never does. */
 #define SHARED_MACHINE_PATIENCE_S 0.2
+/* Ranks of MPI say when they wait for each other; one that is silent computes. */
+#define SHARED_MACHINE_RANK_PATIENCE_S 2.0
 
 /* Returns when programs can attach. `command` is for messages: "run: --shared". */
 bool shared_machine_start(struct shared_machine *machine, const char *command,

@@ -171,8 +171,8 @@ static bool attach_makes_sense(const struct timing_request *request, struct err 
         return err_set(err, "%s does not go with --attach: %s", both,
                        request->system || request->setting_count ? "it is for `heddle serve` to say"
                                                                  : "that machine writes no checkpoints");
-    return !request->seat || (seat >= 1 && seat <= SEATS_MOST) ||
-           err_set(err, "--seat: expected 1 to %d, not %s", SEATS_MOST, request->seat);
+    return !request->seat || (seat >= 1 && seat <= SEATS_USUAL) ||
+           err_set(err, "--seat: expected 1 to %d, not %s", SEATS_USUAL, request->seat);
 }
 
 /* What needs all of the machine in one process. */

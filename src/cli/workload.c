@@ -214,7 +214,7 @@ static int run_driven(const struct request *r, const struct system *system, cons
                                  .timing = {.on = timing_is_on(&r->timing),
                                             .attach = r->timing.attach,
                                             .seat = (uint32_t)timing_seat(&r->timing),
-                                            .ranks = over_ranks(),
+                                            .over_ranks = over_ranks(),
                                             .max_cycles = timing_max_cycles(&r->timing),
                                             .cold_caches = r->timing.cold_caches,
                                             .profile = true,

@@ -238,6 +238,31 @@ void commands_call(struct driver *driver, enum host_call call)
         timeline_call(driver, call == HOST_LAUNCHES);
 }
 
+void driver_turn(struct driver *driver, uint32_t looks)
+{
+    static const struct timespec soon = {.tv_nsec = 20 * 1000};
+    if (driver->timeline)
+        timeline_turn(driver, looks);
+    if (!timeline_is_elsewhere(driver))
+        nanosleep(&soon, NULL);
+}
+
+void driver_message(struct driver *driver)
+{
+    timeline_message(driver);
+}
+
+void driver_set_away(struct driver *driver, bool away)
+{
+    timeline_set_away(driver, away);
+}
+
+void driver_pass(struct driver *driver, uint64_t ps)
+{
+    if (driver->timeline)
+        timeline_pass(driver, ps);
+}
+
 void driver_host_reached(struct driver *driver, uint64_t time_ps)
 {
     if (driver->timeline)

@@ -165,12 +165,12 @@ static enum command_turn begin_copy(struct command *command, struct task *task)
 
 static void note(const struct command *command, const struct task *task, enum copy_kind kind, uint64_t bytes)
 {
+    struct driver *driver = command->stream->device->driver;
     struct copy_record record = {.kind = kind,
-                                 .device = task->gpu,
+                                 .device = driver->first_gpu + task->gpu,
                                  .bytes = bytes,
                                  .start_ps = task->start_ps,
                                  .end_ps = task->end_ps};
-    struct driver *driver = command->stream->device->driver;
     if (!driver->options.timing.untimed)
         ledger_add_copy(&driver->ledger, &record);
 }

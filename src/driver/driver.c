@@ -5,6 +5,7 @@
 #include "driver/tracing.h"
 #include "attach/attach.h"
 #include "base/host.h"
+#include "system/cluster.h"
 #include "base/mem.h"
 
 #include <stdarg.h>
@@ -144,12 +145,30 @@ static bool load_system(struct driver *driver, struct err *err)
     return good;
 }
 
+/* From here on there are no other nodes, but in numbers of GPUs that others are told. */
+static void keep_node(struct driver *driver)
+{
+    struct system_spec *spec = &driver->system.spec;
+    uint32_t gpus = system_node_devices(&driver->system);
+    driver->nodes = (uint32_t)spec->nodes;
+    if (driver->nodes == 1)
+        return;
+    driver->node = driver->attach ? attach_seat(driver->attach)->node
+                                  : cluster_node_of_rank(&driver->system, driver->options.timing.rank,
+                                                         driver->options.timing.ranks);
+    driver->first_gpu = driver->node * gpus;
+    spec->gpus = gpus;
+    spec->nodes = 1;
+}
+
 /* The machine's system is told by a file beside its socket. */
 static bool enter_machine(struct driver *driver, struct err *err)
 {
     const struct timing_options *timing = &driver->options.timing;
     struct text path = {0};
-    driver->attach = attach_new(timing->attach, timing->seat ? timing->seat - 1 : SEAT_ANY, err);
+    struct seat_wish wish = {
+        .seat = timing->seat ? timing->seat - 1 : SEAT_ANY, .rank = timing->rank, .ranks = timing->ranks};
+    driver->attach = attach_new(timing->attach, &wish, err);
     if (!driver->attach)
         return false;
     driver->options.timing.untimed = attach_seat(driver->attach)->untimed;
@@ -159,6 +178,8 @@ static bool enter_machine(struct driver *driver, struct err *err)
     bool good = load_system(driver, err);
     driver->options.system = NULL;
     text_fini(&path);
+    if (good)
+        keep_node(driver);
     if (good && system_devices(&driver->system) != attach_seat(driver->attach)->gpu_count) {
         good = err_set(err, "%s.ini is not of the machine that is there", timing->attach);
         system_fini(&driver->system);
@@ -205,6 +226,8 @@ struct driver *driver_new(const struct driver_options *options, struct err *err)
         mem_free(driver);
         return NULL;
     }
+    if (options->of_node && !driver->attach)
+        keep_node(driver);
     driver->threads = options->threads ? options->threads : host_cores();
     pthread_mutex_init(&driver->module_lock, NULL);
     pthread_mutex_init(&driver->report_lock, NULL);
@@ -278,6 +301,27 @@ struct device *driver_device(struct driver *driver, unsigned index)
 const struct system *driver_system(const struct driver *driver)
 {
     return &driver->system;
+}
+
+uint32_t driver_first_gpu(const struct driver *driver)
+{
+    return driver->first_gpu;
+}
+
+uint32_t driver_node(const struct driver *driver)
+{
+    return driver->node;
+}
+
+uint32_t driver_nodes(const struct driver *driver)
+{
+    return driver->nodes ? driver->nodes : 1;
+}
+
+uint32_t driver_node_of_rank(const struct driver *driver, uint32_t rank)
+{
+    uint32_t ranks = driver->options.timing.ranks;
+    return rank < ranks ? (uint32_t)((uint64_t)rank * driver_nodes(driver) / ranks) : 0;
 }
 
 uint64_t driver_time_ps(struct driver *driver)

@@ -43,7 +43,8 @@ struct timing_options {
     bool on;
     const char *attach;                /* the machine of another process at this path (src/attach); or NULL */
     uint32_t seat;                     /* there, plus 1; 0: any */
-    struct ranks *ranks;               /* that the machine is spread over (src/ranked); or NULL */
+    uint32_t rank, ranks;              /* of a job of MPI that the process is in; 0 ranks: of none */
+    struct ranks *over_ranks;          /* that the machine is spread over (src/ranked); or NULL */
     bool plain_copies;                 /* copies from and to the host take their link's time alone, and waits
                                           end at once: for set-up that is not to be measured */
     bool untimed;                      /* that machine keeps no time: launches and copies have none */
@@ -83,8 +84,9 @@ struct driver_options {
     unsigned threads;              /* of the host, for a kernel; 0: all cores */
     uint64_t instruction_limit;    /* warp instructions of a launch; 0: none */
     bool padded_bounds;            /* kernels may touch the padding between allocations, as on a GPU */
-    bool keep_launches;            /* so that driver_launch can give them */
-    const char *trace_mem;         /* traces of accesses to global memory begin so (tracing.h); NULL: none */
+    bool of_node;          /* of a system of several nodes, only the GPUs of timing.rank's are there */
+    bool keep_launches;    /* so that driver_launch can give them */
+    const char *trace_mem; /* traces of accesses to global memory begin so (tracing.h); NULL: none */
     struct itracing_options record;
     struct timing_options timing;
     FILE *print;                  /* where printf of kernels goes; NULL: stdout */
@@ -127,6 +129,27 @@ uint64_t driver_clock_ps(struct driver *driver); /* what events record: simulate
 /* What the last call of this thread that failed had to say; "" when nothing. */
 const char *driver_detail(void);
 struct err *driver_detail_err(void); /* the same, to fill or to add to */
+
+/* The GPUs of the system that this driver has: those of its node, from this one on; and how many nodes there
+ * are. */
+uint32_t driver_first_gpu(const struct driver *driver);
+uint32_t driver_node(const struct driver *driver);
+uint32_t driver_nodes(const struct driver *driver);
+uint32_t driver_node_of_rank(const struct driver *driver, uint32_t rank); /* of the process's job of MPI */
+
+/* ---- processes that wait for each other beside the machine: by MPI, say ----
+ *
+ * Time stands still while a process runs, but the others of its machine wait for it then. So one that waits
+ * for a message of another looks for it, and if it has not come, calls driver_turn, which returns when it may
+ * have; or, on a machine of its own or without time, soon. looks: how often, each time that others do
+ * something. */
+void driver_turn(struct driver *driver, uint32_t looks);
+void driver_message(struct driver *driver); /* this process has done something that others may wait for */
+/* Before and behind a call that waits for others, and cannot look. */
+void driver_set_away(struct driver *driver, bool away);
+/* Whether other processes of the run share memory of GPUs with this one: all have one machine, or no time. */
+bool driver_has_company(const struct driver *driver);
+void driver_pass(struct driver *driver, uint64_t ps); /* the host works for so long */
 
 /* Gives a text to the report callback. */
 void driver_report(struct driver *driver, const char *text);

@@ -81,6 +81,23 @@ static const char **settings_of(const char *name, char **copy)
     return list;
 }
 
+/* What MPI's starters tell a process of its job: its rank, and how many there are. */
+static void take_rank(struct timing_options *timing)
+{
+    static const char *const names[][2] = {{"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"},
+                                           {"PMI_RANK", "PMI_SIZE"},
+                                           {"SLURM_PROCID", "SLURM_NTASKS"}};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        const char *rank = text_of(names[i][0]), *ranks = text_of(names[i][1]);
+        uint64_t number = rank ? strtoull(rank, NULL, 10) : 0, count = ranks ? strtoull(ranks, NULL, 10) : 0;
+        if (!rank || !ranks || number >= count || count > UINT32_MAX)
+            continue;
+        timing->rank = (uint32_t)number;
+        timing->ranks = (uint32_t)count;
+        return;
+    }
+}
+
 static bool options_of(struct driver_options *options)
 {
     struct timing_options *timing = &options->timing;
@@ -107,6 +124,8 @@ static bool options_of(struct driver_options *options)
         return err_set(&own_err,
                        "HEDDLE_INSTRUCTION_LIMIT: expected HEDDLE_MAX_CYCLES instead of it in timing mode");
     options->threads = (unsigned)threads;
+    options->of_node = true;
+    take_rank(timing);
     timing->seat = (uint32_t)seat;
     timing->progress = !quiet;
     timing->profile = !no_profile;
@@ -208,7 +227,7 @@ static bool take_ranks(struct driver_options *options)
         return err_set(&own_err,
                        "another process of this run has its ranks already: one program can use them");
     close(file);
-    return (options->timing.ranks = ranks_start(&own_err));
+    return (options->timing.over_ranks = ranks_start(&own_err));
 }
 
 static void make_own(void)

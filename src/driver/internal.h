@@ -234,9 +234,10 @@ void module_end(struct module *module);
 /* ---- the driver ---- */
 
 struct driver {
-    uint64_t number; /* of all drivers that ever were in this process */
-    uint64_t forks;  /* that led to the process that made it */
-    struct system system;
+    uint64_t number;      /* of all drivers that ever were in this process */
+    uint64_t forks;       /* that led to the process that made it */
+    struct system system; /* as this driver sees it: of a node, if it is one of several */
+    uint32_t node, nodes, first_gpu;
     struct driver_options options; /* its texts are not kept */
     unsigned threads;
     struct device *devices;

@@ -23,7 +23,8 @@ struct note {
     uint32_t magic, digest; /* of the rest, and of the machine that the process is attached to */
     int32_t process, file;
     uint64_t inode, base, file_bytes, offset, bytes;
-    uint16_t device, slot;
+    uint8_t device, node;
+    uint16_t slot;
     uint32_t number;
 };
 _Static_assert(sizeof(struct note) == sizeof(struct ipc_handle), "a handle holds a note");
@@ -61,7 +62,8 @@ static bool write_note(const struct device *device, struct note *note, struct ip
     note->inode = about.st_ino;
     note->base = arena->base;
     note->file_bytes = arena->end - arena->base;
-    note->device = (uint16_t)device->index;
+    note->device = (uint8_t)device->index;
+    note->node = (uint8_t)device->driver->node;
     note->digest = digest_of(device->driver, note);
     memcpy(handle, note, sizeof *handle);
     return true;
@@ -82,6 +84,11 @@ static bool can_share(const struct driver *driver)
 {
     bool is_device = driver->devices[0].arena.file_offset; /* of a guest: all programs have one file */
     return !driver->timeline || (timeline_is_elsewhere(driver) && !is_device);
+}
+
+bool driver_has_company(const struct driver *driver)
+{
+    return can_share(driver);
 }
 
 static enum result cannot_share(struct driver *driver)
@@ -234,7 +241,8 @@ static enum result no_memory(void)
 }
 
 /* With the memory's lock held. */
-static enum result borrow(struct driver *driver, const struct note *note, uint64_t *address)
+static enum result borrow(struct driver *driver, const struct note *note, struct device *owner,
+                          uint64_t *address)
 {
     struct ipc_lender *lender = find_lender(driver, note);
     if (!lender)
@@ -254,7 +262,7 @@ static enum result borrow(struct driver *driver, const struct note *note, uint64
     memory_insert(driver, &(struct allocation){.at = *address,
                                                .bytes = note->bytes,
                                                .kind = MEMORY_DEVICE,
-                                               .device = &driver->devices[note->device],
+                                               .device = owner,
                                                .what = "device memory of another process",
                                                .lender = lender,
                                                .opened = 1});
@@ -267,18 +275,31 @@ enum result ipc_memory_open(struct device *device, const struct ipc_handle *hand
     struct note note;
     if (driver->ended)
         return RESULT_DEINITIALIZED;
-    if (!read_note(driver, handle, &note))
+    if (!read_note(driver, handle, &note) || note.node != driver->node)
         return no_memory();
     if (note.process == getpid())
         return driver_fail(RESULT_INVALID_CONTEXT, "the handle is of memory of this process itself");
     if (!can_share(driver))
         return cannot_share(driver);
-    pthread_mutex_lock(&driver->memory.lock);
-    enum result result = borrow(driver, &note, address);
-    pthread_mutex_unlock(&driver->memory.lock);
     struct device *owner = &driver->devices[note.device];
+    pthread_mutex_lock(&driver->memory.lock);
+    enum result result = borrow(driver, &note, owner, address);
+    pthread_mutex_unlock(&driver->memory.lock);
     if (!result && owner != device)
         device_enable_peer(device, owner); /* or it was before */
+    return result;
+}
+
+/* The owner may be a GPU that this process does not have: the memory counts as the kernels' own. */
+enum result ipc_memory_open_far(struct device *device, const struct ipc_handle *handle, uint64_t *address)
+{
+    struct driver *driver = device->driver;
+    struct note note;
+    if (!read_note(driver, handle, &note))
+        return no_memory();
+    pthread_mutex_lock(&driver->memory.lock);
+    enum result result = borrow(driver, &note, device, address);
+    pthread_mutex_unlock(&driver->memory.lock);
     return result;
 }
 
@@ -388,7 +409,7 @@ static struct ipc_event *find_event(struct driver *driver, const struct note *no
 enum result ipc_event_borrow(struct driver *driver, const struct ipc_handle *handle, struct ipc_event **event)
 {
     struct note note;
-    bool known = read_note(driver, handle, &note) && !note.bytes;
+    bool known = read_note(driver, handle, &note) && note.node == driver->node && !note.bytes;
     *event = NULL;
     if (driver->ended)
         return RESULT_DEINITIALIZED;

@@ -25,6 +25,8 @@ struct ipc_handle { /* CUDA's size */
 enum result ipc_memory_export(struct driver *driver, uint64_t address, struct ipc_handle *handle);
 /* What is open already is open once more, at the same address. Kernels of `device` may touch it. */
 enum result ipc_memory_open(struct device *device, const struct ipc_handle *handle, uint64_t *address);
+/* The same for memory of any node, which only kernels touch. */
+enum result ipc_memory_open_far(struct device *device, const struct ipc_handle *handle, uint64_t *address);
 enum result ipc_memory_close(struct driver *driver, uint64_t address); /* waits for the devices */
 
 /* ---- events; stream.h has the calls ---- */

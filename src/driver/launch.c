@@ -461,7 +461,7 @@ static enum result begin_copy_placed(struct stream *stream, const struct functio
         made->carveout_bytes = (uint32_t)(device->spec->shared_per_sm * (uint64_t)copy->carveout / 100);
     made->resident = blocks_per_sm * device->spec->sm_count;
     made->record = (struct launch_record){.kernel = copy->name,
-                                          .device = device->index,
+                                          .device = device->driver->first_gpu + device->index,
                                           .stream = stream->id,
                                           .registers = kernel->registers,
                                           .blocks_per_sm = (uint32_t)blocks_per_sm,

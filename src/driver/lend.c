@@ -84,7 +84,7 @@ static enum command_turn begin_take_back(struct command *command, struct task *t
 static void note(const struct lend_command *lend, const struct task *task)
 {
     struct copy_record record = {.kind = (enum copy_kind)task->direction,
-                                 .device = task->gpu,
+                                 .device = lend->device->driver->first_gpu + task->gpu,
                                  .bytes = lend->lend.bytes,
                                  .start_ps = task->start_ps,
                                  .end_ps = task->end_ps};

@@ -131,7 +131,7 @@ struct timeline *timeline_new(struct driver *driver, struct err *err)
                                       .user = &made->watch,
                                       .checkpoint = checkpoint_of(made)};
     made->machine = driver->attach  ? attach_machine(driver->attach, &options, err)
-                    : timing->ranks ? ranked_new(timing->ranks, &driver->system, &options, err)
+                    : timing->over_ranks ? ranked_new(timing->over_ranks, &driver->system, &options, err)
                                     : machine_new(&driver->system, &options, err);
     if (!made->machine) {
         free_texts(made);
@@ -228,7 +228,7 @@ bool timeline_is_elsewhere(const struct driver *driver)
 
 void timeline_leave_ranks(struct driver *driver)
 {
-    if (!driver->timeline || !driver->options.timing.ranks)
+    if (!driver->timeline || !driver->options.timing.over_ranks)
         return;
     pthread_mutex_lock(&driver->timeline->lock); /* whoever lets time pass has seen the interruption */
     ranked_leave(driver->timeline->machine);
@@ -271,6 +271,18 @@ void timeline_signal(struct driver *driver)
 {
     if (timeline_is_elsewhere(driver))
         attach_signal(driver->timeline->machine);
+}
+
+void timeline_message(struct driver *driver)
+{
+    if (timeline_is_elsewhere(driver))
+        attach_message(driver->timeline->machine);
+}
+
+void timeline_set_away(struct driver *driver, bool away)
+{
+    if (timeline_is_elsewhere(driver))
+        attach_set_away(driver->timeline->machine, away);
 }
 
 void timeline_set_limit(struct driver *driver, uint64_t cycles)
@@ -511,14 +523,15 @@ static void note_links(struct driver *driver)
         ledger_set_links(&driver->ledger, links, min_u64(count, LEDGER_LINKS));
 }
 
-/* Lets this much pass, or less when a task ends before. */
-static void advance(struct driver *driver, uint64_t ps)
+/* Lets this much pass, or less when a task ends before; where there are looks, as attach_turn does. */
+static void advance_or_turn(struct driver *driver, uint64_t ps, uint32_t looks)
 {
     struct timeline *timeline = driver->timeline;
     struct err why = {.text = "the simulation cannot go on"};
     pthread_mutex_unlock(&driver->commands.lock);
     pthread_mutex_lock(&timeline->lock);
-    bool good = !driver_is_interrupted(driver) && machine_pass(timeline->machine, ps, &why);
+    bool good = !driver_is_interrupted(driver) && (looks ? attach_turn(timeline->machine, looks, &why)
+                                                         : machine_pass(timeline->machine, ps, &why));
     if (driver_is_interrupted(driver))
         machine_interrupted(timeline->machine, &why);
     note_links(driver);
@@ -526,6 +539,11 @@ static void advance(struct driver *driver, uint64_t ps)
     pthread_mutex_lock(&driver->commands.lock);
     if (!good)
         give_up(driver, &why);
+}
+
+static void advance(struct driver *driver, uint64_t ps)
+{
+    advance_or_turn(driver, ps, 0);
 }
 
 bool timeline_is_driving(const struct driver *driver)
@@ -633,6 +651,29 @@ void timeline_wait_for_other(struct driver *driver, const struct ipc_event *even
         timeline->driving = true;
         settle(driver);
         if (!ipc_event_is_done(event, record))
+            advance(driver, SLICE_PS);
+        settle(driver);
+        stop_driving(driver);
+    }
+    pthread_mutex_unlock(&commands->lock);
+}
+
+/* Where the machine is this process's own, others are none of its, and time passes a little. */
+void timeline_turn(struct driver *driver, uint32_t looks)
+{
+    struct timeline *timeline = driver->timeline;
+    struct commands *commands = &driver->commands;
+    bool is_elsewhere = timeline_is_elsewhere(driver);
+    pthread_mutex_lock(&commands->lock);
+    timeline->calls++;
+    if (timeline->driving) {
+        wait_for(commands, &commands->progress, 1e-3);
+    } else if (!commands->stop && !timeline->broken) {
+        timeline->driving = true;
+        settle(driver);
+        if (is_elsewhere)
+            advance_or_turn(driver, 0, looks);
+        else if (timeline->running)
             advance(driver, SLICE_PS);
         settle(driver);
         stop_driving(driver);

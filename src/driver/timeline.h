@@ -77,6 +77,11 @@ void timeline_signal(struct driver *driver);
 struct ipc_event;
 void timeline_wait_for_other(struct driver *driver, const struct ipc_event *event, uint64_t record);
 
+/* Processes that wait for each other beside the machine: driver_turn and so on. */
+void timeline_turn(struct driver *driver, uint32_t looks);
+void timeline_message(struct driver *driver);
+void timeline_set_away(struct driver *driver, bool away);
+
 /* The heap of malloc in the device's kernels; NULL: it ends. Its lock may be held. */
 void timeline_set_heap(struct device *device, struct heap *heap);
 

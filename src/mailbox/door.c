@@ -1,4 +1,5 @@
 #include "mailbox/door.h"
+#include "base/bits.h"
 #include "base/mem.h"
 #include "mailbox/letters.h"
 
@@ -106,6 +107,8 @@ static bool sit_down(struct seat *seat, const struct door_welcome *welcome, cons
         return err_set(err, "the machine's welcome makes no sense");
     seat->number = welcome->number;
     seat->gpu_count = welcome->gpu_count;
+    seat->first_gpu = welcome->first_gpu;
+    seat->node = welcome->node;
     seat->mailbox = map_shared(files[0], welcome->mailbox_offset, sizeof *seat->mailbox);
     seat->now_ps = welcome->now_ps;
     seat->untimed = welcome->untimed;
@@ -126,7 +129,7 @@ static bool sit_down(struct seat *seat, const struct door_welcome *welcome, cons
     return true;
 }
 
-bool door_enter(const char *path, uint32_t wanted, struct seat *seat, struct err *err)
+bool door_enter(const char *path, const struct seat_wish *wish, struct seat *seat, struct err *err)
 {
     struct sockaddr_un address;
     struct door_welcome welcome = {0};
@@ -143,7 +146,7 @@ bool door_enter(const char *path, uint32_t wanted, struct seat *seat, struct err
         close(seat->socket);
         return false;
     }
-    struct door_hello hello = {.layout = letters_layout(), .wanted = wanted};
+    struct door_hello hello = {.layout = letters_layout(), .wish = *wish};
     memcpy(hello.magic, magic, sizeof magic);
     snprintf(hello.version, sizeof hello.version, "%s", HEDDLE_VERSION);
     if (!send_with_files(seat->socket, &hello, sizeof hello, NULL, 0) ||
@@ -200,7 +203,7 @@ void door_refuse(int visitor, const char *why)
     close(visitor);
 }
 
-int door_answer(const struct door *door, uint32_t *wanted)
+int door_answer(const struct door *door, struct seat_wish *wish)
 {
     struct door_hello hello = {0};
     int visitor = accept4(door->socket, NULL, NULL, SOCK_CLOEXEC);
@@ -218,30 +221,41 @@ int door_answer(const struct door *door, uint32_t *wanted)
         door_refuse(visitor, "program and machine are of different builds of Heddle");
         return -1;
     }
-    *wanted = hello.wanted < SEAT_ANY ? hello.wanted : SEAT_ANY;
+    *wish = hello.wish;
     return visitor;
 }
 
 /* Seat 0 has the addresses that programs have which bring their own machine (arena_init's hints), unless that
  * many GPUs reach to where the kernel loads programs. Others are below, and below the machine's own
  * workspaces. */
+static const uint64_t first_base = UINT64_C(0x4f0000000000), other_bases = UINT64_C(0x4e0000000000),
+                      lowest_base = UINT64_C(0x080000000000);
+
 static uint64_t seat_base(const struct seat_plan *plan, uint32_t number)
 {
     enum { GPUS_BELOW_PROGRAMS = 5 };
-    const uint64_t first = UINT64_C(0x4f0000000000), others = UINT64_C(0x4e0000000000);
     uint32_t place = number + (plan->gpu_count > GPUS_BELOW_PROGRAMS);
-    return place ? others - place * (1 + plan->gpu_count) * SEAT_WINDOW : first;
+    return place ? other_bases - place * (1 + plan->gpu_count) * plan->step : first_base;
 }
 
 uint32_t seat_plan_most(const struct seat_plan *plan)
 {
-    const uint64_t lowest = UINT64_C(0x080000000000), highest = UINT64_C(0x500000000000);
+    const uint64_t highest = UINT64_C(0x500000000000);
     uint32_t seats = 0;
-    if (plan->gpu_count > SEAT_GPUS_MOST || plan->gpu_bytes > SEAT_WINDOW || plan->host_bytes > SEAT_WINDOW)
+    if (plan->gpu_count > SEAT_GPUS_MOST || plan->gpu_bytes > plan->step || plan->host_bytes > plan->step)
         return 0;
-    while (seats < SEATS_MOST && seat_base(plan, seats) >= lowest && seat_base(plan, seats) <= highest)
+    while (seats < SEATS_MOST && seat_base(plan, seats) >= lowest_base && seat_base(plan, seats) <= highest)
         seats++;
     return seats;
+}
+
+void seat_plan_share(struct seat_plan *plan, uint32_t seats)
+{
+    const uint64_t large = UINT64_C(1) << 30; /* pages, for which page tables have an entry */
+    uint64_t windows = (uint64_t)(1 + seats) * (1 + plan->gpu_count);
+    plan->step = min_u64(SEAT_WINDOW, (other_bases - lowest_base) / windows / large * large);
+    plan->host_bytes = min_u64(plan->host_bytes, plan->step);
+    plan->gpu_bytes = min_u64(plan->gpu_bytes, plan->step);
 }
 
 /* At this offset of the window's file, or, where there is no window, in a file of its own. */
@@ -299,18 +313,26 @@ static bool make_seat(const struct seat_plan *plan, struct seat *seat, int *mail
     bool good = map_memory(&seat->host, window, at, base, plan->host_bytes, err);
     for (uint32_t i = 0; good && i < plan->gpu_count; i++) {
         uint64_t offset = window ? at + plan->host_bytes + i * plan->gpu_bytes : 0;
-        good = map_memory(&seat->gpus[i], window, offset, base + (1 + i) * SEAT_WINDOW, plan->gpu_bytes, err);
+        good = map_memory(&seat->gpus[i], window, offset, base + (1 + i) * plan->step, plan->gpu_bytes, err);
     }
     return good;
 }
 
-bool door_seat(int visitor, uint32_t number, uint64_t now_ps, const struct seat_plan *plan, struct seat *seat,
+bool door_seat(int visitor, const struct seat_place *place, const struct seat_plan *plan, struct seat *seat,
                struct err *err)
 {
     int files[FILES_MOST] = {-1};
-    struct door_welcome welcome = {.number = number, .gpu_count = plan->gpu_count, .now_ps = now_ps};
-    *seat =
-        (struct seat){.number = number, .gpu_count = plan->gpu_count, .socket = visitor, .now_ps = now_ps};
+    struct door_welcome welcome = {.number = place->number,
+                                   .gpu_count = plan->gpu_count,
+                                   .first_gpu = place->node * plan->gpu_count,
+                                   .node = place->node,
+                                   .now_ps = place->now_ps};
+    *seat = (struct seat){.number = place->number,
+                          .gpu_count = plan->gpu_count,
+                          .first_gpu = welcome.first_gpu,
+                          .node = place->node,
+                          .socket = visitor,
+                          .now_ps = place->now_ps};
     welcome.untimed = plan->untimed;
     bool good = make_seat(plan, seat, &files[0], &welcome.mailbox_offset, err);
     if (good && plan->window) {

@@ -7,7 +7,18 @@
 #include "base/err.h"
 #include "mailbox/mailbox.h"
 
-enum { SEATS_MOST = 8, SEAT_GPUS_MOST = 64, SEAT_ANY = SEATS_MOST };
+enum {
+    SEATS_MOST = 72,
+    SEATS_USUAL = 8, /* of a machine that is one computer; others have more: for 64 ranks and some helpers */
+    SEAT_GPUS_MOST = 64
+};
+#define SEAT_ANY UINT32_MAX
+
+/* What a program asks for. */
+struct seat_wish {
+    uint32_t seat;        /* this number, or SEAT_ANY */
+    uint32_t rank, ranks; /* of a job of MPI, of so many; 0 ranks: it is in none */
+};
 
 struct seat_memory {
     uint64_t at, bytes;
@@ -17,7 +28,8 @@ struct seat_memory {
 
 struct seat {
     uint32_t number;
-    uint32_t gpu_count;
+    uint32_t gpu_count, first_gpu; /* of the machine's: those of its node */
+    uint32_t node;
     int socket; /* open as long as the other side is there */
     struct mailbox *mailbox;
     char
@@ -33,13 +45,13 @@ struct door_hello {
     char magic[8];
     char version[24]; /* of Heddle */
     uint64_t layout;  /* of what letters hold */
-    uint32_t wanted;
+    struct seat_wish wish;
 };
 
 struct door_welcome {
     char magic[8];
     char refusal[256]; /* "": welcome */
-    uint32_t number, gpu_count;
+    uint32_t number, gpu_count, first_gpu, node;
     uint64_t now_ps;
     uint64_t mailbox_offset; /* in its file */
     uint32_t untimed;
@@ -50,8 +62,8 @@ struct door_welcome {
 
 /* ---- the program's side ---- */
 
-/* Knocks at the door of this path and waits for a seat: this number's, or any. Memory is not mapped yet. */
-bool door_enter(const char *path, uint32_t wanted, struct seat *seat, struct err *err);
+/* Knocks at the door of this path and waits for a seat. Memory is not mapped yet. */
+bool door_enter(const char *path, const struct seat_wish *wish, struct seat *seat, struct err *err);
 
 /* ---- the machine's ---- */
 
@@ -75,21 +87,29 @@ struct seat_window {
 #define SEAT_BOUNCE_BYTES  (UINT64_C(64) << 20)
 #define SEAT_HEAD_BYTES    (SEAT_MAILBOX_BYTES + SEAT_BOUNCE_BYTES)
 
-/* Where things are: how much memory the host and every GPU have. */
+/* Where things are: how much memory the host and every GPU have, and how far apart they begin. */
 struct seat_plan {
     uint64_t host_bytes, gpu_bytes;
-    uint32_t gpu_count;
+    uint64_t step;                    /* at most SEAT_WINDOW */
+    uint32_t gpu_count;               /* of a node */
     const struct seat_window *window; /* or NULL: files of their own */
     bool untimed;
 };
-uint32_t seat_plan_most(const struct seat_plan *plan); /* seats that the host has addresses for */
+/* Seats that the host has addresses for. */
+uint32_t seat_plan_most(const struct seat_plan *plan);
+/* Makes what each seat has as large as can be for so many of them. */
+void seat_plan_share(struct seat_plan *plan, uint32_t seats);
 
-/* Someone who stands at the door, or -1; which seat he wants, SEAT_ANY for any. One who is of another
- * version, or no program at all, is sent away. */
-int door_answer(const struct door *door, uint32_t *wanted);
+/* Someone who stands at the door, or -1. One who is of another version, or no program at all, is sent away.
+ */
+int door_answer(const struct door *door, struct seat_wish *wish);
 
-/* Makes a seat for him, memory mapped, and tells him; or sends him away with a reason. */
-bool door_seat(int visitor, uint32_t number, uint64_t now_ps, const struct seat_plan *plan, struct seat *seat,
+/* Makes a seat for him on this node, memory mapped, and tells him; or sends him away with a reason. */
+struct seat_place {
+    uint32_t number, node;
+    uint64_t now_ps;
+};
+bool door_seat(int visitor, const struct seat_place *place, const struct seat_plan *plan, struct seat *seat,
                struct err *err);
 void door_refuse(int visitor, const char *why);
 

@@ -174,6 +174,11 @@ void letter_open_archive(struct letter_open *open, struct archive *archive)
     ARCHIVE_VALUE(archive, *open);
 }
 
+void letter_turn_archive(struct letter_turn *turn, struct archive *archive)
+{
+    ARCHIVE_VALUE(archive, turn->looks);
+}
+
 void letter_sync_archive(struct letter_sync *sync, struct archive *archive)
 {
     ARCHIVE_VALUE(archive, *sync);

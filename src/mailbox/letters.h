@@ -72,6 +72,12 @@ struct letter_sync {
 };
 void letter_sync_archive(struct letter_sync *sync, struct archive *archive);
 
+/* TURN: nothing of what others did has come yet. If they do something, it looks again so often. */
+struct letter_turn {
+    uint32_t looks;
+};
+void letter_turn_archive(struct letter_turn *turn, struct archive *archive);
+
 /* What is new of one task; printed text may come before its end. */
 struct letter_news {
     uint64_t number;

@@ -24,6 +24,7 @@
     L(BEGIN)        /* machine_begin */                                                                      \
     L(SYNC)         /* machine_sync_memory; answered */                                                      \
     L(PASS)         /* machine_pass; answered */                                                             \
+    L(TURN)         /* what another program does is waited for, beside the machine; answered as PASS */      \
     L(BYE)          /* the program ends */
 
 enum letter_kind {
@@ -42,6 +43,9 @@ struct mailbox {
     /* While the program makes no call, and its CPU cores are simulated: tasks have ended, so many times; and
      * up to which of these the program has begun what can begin then. */
     struct gate ended, followed;
+    /* Calls of the program that others may wait for, beside the machine (of MPI); and whether it is in one
+     * that it cannot ask again for. */
+    _Atomic uint32_t messages, is_away;
 };
 
 /* The body is what was written to the archive, which is empty afterwards. False: the other side has gone. */

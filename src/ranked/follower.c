@@ -2,7 +2,7 @@
 #include "ranked/ranked.h"
 #include "base/mem.h"
 #include "ranked/follower.h"
-#include "system/bytes.h"
+#include "system/owned.h"
 
 #include <errno.h>
 #include <string.h>
@@ -33,8 +33,8 @@ static bool load_system(struct system *system, const struct text *config, struct
 
 static bool begin_machine(struct follower *follower, struct archive *body, struct err *err)
 {
-    struct order_machine order = {0};
-    order_machine_archive(&order, body);
+    struct told_machine order = {0};
+    told_machine_archive(&order, body);
     bool good = body->good && (order.layout == letters_layout() ||
                                err_set(err, "this rank runs another build of Heddle than the leading one"));
     good = good && load_system(&follower->system, &order.config, err);
@@ -54,7 +54,7 @@ static bool begin_machine(struct follower *follower, struct archive *body, struc
         follower->machine = machine_new(&follower->system, &options, err);
         good = follower->machine;
     }
-    order_machine_fini(&order);
+    told_machine_fini(&order);
     return good;
 }
 
@@ -105,14 +105,14 @@ static bool sync_memory(struct follower *follower, struct archive *body, struct 
     enum memory_use use = (enum memory_use)letter.use;
     machine_sync_memory(follower->machine, letter.at, letter.bytes, use);
     return use == MEMORY_GIVEN_BACK || use == MEMORY_DROPPED ||
-           bytes_fetch(follower->ranks, follower->machine, letter.at, letter.bytes, err);
+           owned_fetch(follower->ranks, follower->machine, letter.at, letter.bytes, err);
 }
 
 static bool bring(struct follower *follower, struct archive *body, struct err *err)
 {
     struct letter_open letter = {0};
     letter_open_archive(&letter, body);
-    return bytes_bring(follower->ranks, follower->machine, letter.at, letter.bytes, err);
+    return owned_bring(follower->ranks, follower->machine, letter.at, letter.bytes, err);
 }
 
 /* What goes wrong in time is known to the leader, too, who tells it. */

@@ -3,7 +3,7 @@
 #include "base/bits.h"
 #include "base/mem.h"
 #include "ranked/orders.h"
-#include "system/bytes.h"
+#include "system/owned.h"
 
 #include <pthread.h>
 
@@ -89,7 +89,7 @@ static void bring_changed(struct leader *leader)
         letter_open_archive(&(struct letter_open){one->at, one->bytes}, &body);
         tell(leader, ORDER_BRING, &body);
         if (!leader->is_lost &&
-            !bytes_bring(leader->ranks, leader->machine, one->at, one->bytes, &leader->err))
+            !owned_bring(leader->ranks, leader->machine, one->at, one->bytes, &leader->err))
             leader->is_lost = true;
     }
     leader->changed_count = 0;
@@ -111,7 +111,7 @@ static void sync_memory(struct machine *base, uint64_t at, uint64_t bytes, enum 
     tell(leader, ORDER_SYNC, &body);
     machine_sync_memory(leader->machine, at, bytes, use);
     if (is_fetched && !leader->is_lost &&
-        !bytes_fetch(leader->ranks, leader->machine, at, bytes, &leader->err))
+        !owned_fetch(leader->ranks, leader->machine, at, bytes, &leader->err))
         leader->is_lost = true;
     if (use != MEMORY_READ)
         note_changed(leader, at, bytes);
@@ -356,7 +356,7 @@ static bool tell_machine(struct leader *leader, const struct system *system,
                          const struct machine_options *options, struct err *err)
 {
     struct archive body = archive_writer();
-    struct order_machine order = {.layout = letters_layout(),
+    struct told_machine order = {.layout = letters_layout(),
                                   .threads = options->threads,
                                   .wishes = options->wishes,
                                   .checkpoint_at = options->checkpoint.at_cycles,
@@ -368,8 +368,8 @@ static bool tell_machine(struct leader *leader, const struct system *system,
         !machine_read_checkpoint(options->checkpoint.resume, &order.resumed, err))
         return false;
     config_dump_marked(&system->config, system->inherited, &order.config);
-    order_machine_archive(&order, &body);
-    order_machine_fini(&order);
+    told_machine_archive(&order, &body);
+    told_machine_fini(&order);
     tell(leader, ORDER_MACHINE, &body);
     if (leader->is_lost)
         *err = leader->err;

@@ -5,7 +5,7 @@ static void flag_archive(bool *flag, struct archive *archive)
     *flag = archive_number(archive, *flag, 1);
 }
 
-void order_machine_archive(struct order_machine *machine, struct archive *archive)
+void told_machine_archive(struct told_machine *machine, struct archive *archive)
 {
     ARCHIVE_VALUE(archive, machine->layout);
     archive_text(archive, &machine->config);
@@ -19,7 +19,7 @@ void order_machine_archive(struct order_machine *machine, struct archive *archiv
     archive_text(archive, &machine->resumed);
 }
 
-void order_machine_fini(struct order_machine *machine)
+void told_machine_fini(struct told_machine *machine)
 {
     text_fini(&machine->config);
     text_fini(&machine->resumed);

@@ -7,7 +7,7 @@
 #include "ranks/ranks.h"
 
 #define ORDER_KINDS(O)                                                                                       \
-    O(MACHINE)      /* ranked_new: struct order_machine */                                                   \
+    O(MACHINE)      /* ranked_new: struct told_machine */                                                   \
     O(END)          /* and its end */                                                                        \
     O(DISMISS)      /* no other follows */                                                                   \
     O(LOAD)         /* code: struct letter_load */                                                           \
@@ -35,7 +35,7 @@ enum order {
         ORDER_COUNT
 };
 
-struct order_machine {
+struct told_machine {
     uint64_t layout; /* letters_layout */
     struct text config;
     uint64_t threads;
@@ -44,7 +44,7 @@ struct order_machine {
     bool writes, stops, resumes;
     struct text resumed; /* what is in the file that is resumed */
 };
-void order_machine_archive(struct order_machine *machine, struct archive *archive);
-void order_machine_fini(struct order_machine *machine);
+void told_machine_archive(struct told_machine *machine, struct archive *archive);
+void told_machine_fini(struct told_machine *machine);
 
 #endif

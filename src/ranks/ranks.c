@@ -69,7 +69,7 @@ void ranks_add_transport(struct text *path)
     if (known && *known)
         text_add(path, "%s", known);
     else
-        install_add_part(path, "mpi/libheddle_mpi.so");
+        install_add_part(path, "ranks/libheddle_ranks.so");
 }
 
 static const struct ranks_transport *load_transport(struct err *err)
@@ -93,7 +93,7 @@ static const struct ranks_transport *load_transport(struct err *err)
     const struct ranks_transport *transport = find ? find() : NULL;
     if (transport && transport->version == RANKS_TRANSPORT_VERSION)
         return transport;
-    err_set(err, "libheddle_mpi.so is of another version of Heddle");
+    err_set(err, "libheddle_ranks.so is of another version of Heddle");
     return NULL;
 }
 

@@ -37,14 +37,17 @@ void guest_fini(struct guest *guest)
 
 /* ---- memory ---- */
 
+static bool is_within(const struct opened *one, uint64_t at, uint64_t bytes)
+{
+    return at >= one->at && at - one->at <= one->bytes && bytes <= one->bytes - (at - one->at);
+}
+
 bool guest_holds(const struct guest *guest, uint32_t gpu, uint64_t at, uint64_t bytes)
 {
     bool holds = gpu < guest->seat.gpu_count && seat_holds(&guest->seat.gpus[gpu], at, bytes);
-    for (size_t i = 0; i < guest->opened_count && !holds; i++) {
-        const struct opened *one = &guest->opened[i];
-        holds = one->gpu == gpu && at >= one->at && at - one->at <= one->bytes &&
-                bytes <= one->bytes - (at - one->at);
-    }
+    for (size_t i = 0; i < guest->opened_count && !holds; i++)
+        holds =
+            guest->opened[i].gpu == guest->seat.first_gpu + gpu && is_within(&guest->opened[i], at, bytes);
     return holds;
 }
 
@@ -53,6 +56,8 @@ bool guest_has(const struct guest *guest, uint64_t at, uint64_t bytes)
     bool has = seat_holds(&guest->seat.host, at, bytes);
     for (uint32_t i = 0; i < guest->seat.gpu_count && !has; i++)
         has = guest_holds(guest, i, at, bytes);
+    for (size_t i = 0; i < guest->opened_count && !has; i++)
+        has = is_within(&guest->opened[i], at, bytes);
     return has;
 }
 
@@ -207,7 +212,10 @@ static bool set_memory(struct guest *guest, struct archive *archive, struct err 
             guest->range_count = 0;
             return false;
         }
-        guest->ranges[i].to.packed += guest->seat.number * SEAT_WINDOW;
+        struct physical_address *to = &guest->ranges[i].to;
+        if (physical_home(*to) != HOME_HOST) /* its GPUs are some of the machine's */
+            *to = physical_at(physical_home(*to) + guest->seat.first_gpu, physical_offset(*to));
+        to->packed += guest->seat.number * SEAT_WINDOW;
         guest->ranges[i].host = (char *)(uintptr_t)guest->ranges[i].at;
     }
     return true;

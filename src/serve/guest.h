@@ -40,7 +40,7 @@ struct guest_gpu {
 /* Memory of another program that this one has opened. */
 struct opened {
     const struct guest *owner;
-    uint32_t gpu;
+    uint32_t gpu; /* of the machine */
     uint64_t at, bytes;
 };
 
@@ -66,8 +66,10 @@ struct guest {
     uint32_t range_count;
     struct opened *opened;
     size_t opened_count, opened_capacity;
-    bool woken; /* another program has signalled since it was answered last */
-    bool away;  /* it was silent for long: time passes without it until it sends a letter */
+    bool woken;                 /* another program has signalled since it was answered last */
+    bool is_looking;            /* it waits for messages, and looks for them when it is answered */
+    uint32_t looks, looks_left; /* for each time that others do something; and of this time */
+    bool away;                  /* it was silent for long: time passes without it until it sends a letter */
 };
 
 void guest_init(struct guest *guest); /* its seat is set */
@@ -76,8 +78,8 @@ void guest_fini(struct guest *guest); /* it has no tasks; the seat is free */
 /* Letters that change what is kept of it; false: it makes no sense. */
 bool guest_take_letter(struct guest *guest, enum letter_kind kind, const struct text *body, struct err *err);
 
-/* Whether all of these bytes are memory of this GPU that the program has, or has opened; guest_has: of any,
- * or the host's. */
+/* Whether all of these bytes are memory of this GPU, by the program's number of it, that the program has, or
+ * has opened; guest_has: of any, also of other nodes, or the host's. */
 bool guest_holds(const struct guest *guest, uint32_t gpu, uint64_t at, uint64_t bytes);
 bool guest_has(const struct guest *guest, uint64_t at, uint64_t bytes);
 /* The owner is to stay until it is closed. */

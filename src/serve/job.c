@@ -131,7 +131,9 @@ struct job *job_new(struct guest *guest, const struct text *body)
     if (archive_at_end(&archive) && makes_sense(guest, &letter)) {
         job = mem_alloc(1, sizeof *job);
         job->number = letter.number;
-        job->task = job->asked = letter.task;
+        job->task = letter.task;
+        job->task.gpu += guest->seat.first_gpu;
+        job->asked = job->task;
         if (letter.is_kernel)
             set_kernel(job, guest, &letter);
         else if (letter.is_carried)

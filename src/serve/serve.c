@@ -2,31 +2,12 @@
 #include "base/file.h"
 #include "base/host.h"
 #include "base/mem.h"
-#include "serve/guest.h"
-#include "system/machine.h"
+#include "serve/parts.h"
 #include "system/untimed.h"
 
 #include <poll.h>
+#include <time.h>
 #include <unistd.h>
-
-struct serve {
-    const struct serve_options *options;
-    struct machine *machine;
-    struct door door;
-    struct text description; /* the path of its file */
-    struct seat_plan plan;
-    struct seat_window window; /* if there is one */
-    uint32_t seats;
-    struct guest guests[SEATS_MOST];
-    struct machine_progress progress;
-    struct serve_counts counts;
-    bool memory_changed; /* since the machine was told last */
-    uint64_t until_ps;   /* time passes no further */
-};
-
-#define EACH_GUEST(guest, serve)                                                                             \
-    for (struct guest *guest = (serve)->guests; guest < (serve)->guests + SEATS_MOST; guest++)               \
-        if (guest->state != GUEST_NONE)
 
 static bool is_stopped(const struct serve *serve)
 {
@@ -44,38 +25,33 @@ static void tell(const struct serve *serve, const struct guest *guest, const cha
 
 /* ---- who comes ---- */
 
-static struct guest *free_seat(struct serve *serve, uint32_t wanted)
-{
-    uint32_t most = serve->seats;
-    if (wanted < SEAT_ANY)
-        return wanted < most && serve->guests[wanted].state == GUEST_NONE ? &serve->guests[wanted] : NULL;
-    for (uint32_t i = 0; i < most; i++) {
-        if (serve->guests[i].state == GUEST_NONE)
-            return &serve->guests[i];
-    }
-    return NULL;
-}
-
 static bool is_full(const struct serve *serve)
 {
     return serve->options->programs && serve->counts.programs == serve->options->programs;
 }
 
+static void see_who_left(struct serve *serve);
+
 static void welcome(struct serve *serve)
 {
-    uint32_t wanted;
-    int visitor = door_answer(&serve->door, &wanted);
+    struct seat_wish wish;
+    const char *refusal;
+    int visitor = door_answer(&serve->door, &wish);
     if (visitor < 0)
         return;
-    struct guest *guest = free_seat(serve, wanted);
+    see_who_left(serve); /* before he came: their seats are free */
+    ranks_share_plan(serve, &wish);
+    struct guest *guest = ranks_seat(serve, &wish, &refusal);
+    struct seat_place place = {.node = ranks_node(serve, &wish), .now_ps = machine_time(serve->machine)};
     struct err why;
+    if (guest)
+        place.number = (uint32_t)(guest - serve->guests);
     if (is_full(serve)) {
         door_refuse(visitor, "all programs that it was made for (--programs) have come");
     } else if (!guest) {
-        door_refuse(visitor, wanted < SEAT_ANY ? "that seat is taken, or there is none of this number"
-                                               : "all of its seats are taken");
-    } else if (door_seat(visitor, (uint32_t)(guest - serve->guests), machine_time(serve->machine),
-                         &serve->plan, &guest->seat, &why)) {
+        door_refuse(visitor, refusal);
+    } else if (door_seat(visitor, &place, &serve->plan, &guest->seat, &why)) {
+        ranks_came(serve, &wish, guest);
         guest_init(guest);
         guest->sm_count = (uint32_t)serve->options->system->gpu.sm_count;
         serve->counts.programs++;
@@ -98,6 +74,7 @@ static bool has_kernels(const struct guest *guest)
 
 static void drop(struct serve *serve, struct guest *guest, const char *why)
 {
+    serve->messages_gone += 1 + atomic_load(&guest->seat.mailbox->messages);
     tell(serve, guest, why ? "is sent away" : "has gone", why);
     guest->state = GUEST_GONE;
 }
@@ -171,7 +148,9 @@ struct listening {
 static bool listens_on(void *user)
 {
     const struct listening *listening = user;
+    listening->serve->letters_open++;
     welcome(listening->serve);
+    listening->serve->letters_open--;
     return !is_stopped(listening->serve) && seat_is_alive(&listening->guest->seat);
 }
 
@@ -259,7 +238,8 @@ static bool open_memory(struct serve *serve, struct guest *opener, struct archiv
     {
         for (uint32_t gpu = 0; gpu < guest->seat.gpu_count && guest != opener; gpu++) {
             if (seat_holds(&guest->seat.gpus[gpu], letter.at, letter.bytes))
-                guest_open(opener, &(struct opened){guest, gpu, letter.at, letter.bytes});
+                guest_open(opener,
+                           &(struct opened){guest, guest->seat.first_gpu + gpu, letter.at, letter.bytes});
         }
     }
     return archive_at_end(body);
@@ -299,6 +279,8 @@ static void take_letter(struct serve *serve, struct guest *guest)
             good = sync_memory(serve, guest, &body, &patience);
         else if (kind == LETTER_PASS)
             good = wait_for_time(serve, guest, &body);
+        else if (kind == LETTER_TURN)
+            good = ranks_take_turn(guest, &body);
         else if (kind == LETTER_OPEN)
             good = open_memory(serve, guest, &body);
         else if (kind == LETTER_CLOSE)
@@ -307,6 +289,8 @@ static void take_letter(struct serve *serve, struct guest *guest)
             good = wake_others(serve, guest);
         else
             good = guest_take_letter(guest, kind, &text, &err);
+        guest->is_looking &= kind == LETTER_TURN;
+        serve->heard_more |= kind != LETTER_TURN;
         serve->memory_changed |= kind == LETTER_MEMORY;
         if (!good)
             drop(serve, guest, err.text);
@@ -355,7 +339,8 @@ static void settle_heaps(const struct guest *guest)
     for (uint32_t i = 0; i < guest->seat.gpu_count; i++) {
         bool busy = false;
         for (const struct job *job = guest->jobs; job; job = job->next)
-            busy |= job->task.launch && job->task.gpu == i && job->task.state == TASK_RUNNING;
+            busy |= job->task.launch && job->task.gpu == guest->seat.first_gpu + i &&
+                    job->task.state == TASK_RUNNING;
         if (!busy && guest->gpus[i].heap)
             heap_settle(guest->gpus[i].heap);
     }
@@ -472,9 +457,18 @@ static struct guest *hear(struct serve *serve, bool *some)
     return running;
 }
 
+static void see_who_left(struct serve *serve)
+{
+    bool some = false;
+    if (serve->letters_open) /* one is half read, or half written */
+        return;
+    hear(serve, &some);
+    clear_seats(serve);
+}
+
 static bool some_wait(const struct serve *serve)
 {
-    for (uint32_t i = 0; i < SEATS_MOST; i++) {
+    for (uint32_t i = 0; i < serve->seats; i++) {
         if (serve->guests[i].state == GUEST_WAITS)
             return true;
     }
@@ -484,11 +478,13 @@ static bool some_wait(const struct serve *serve)
 /* Others wait for a program that makes no call. True: no longer. */
 static bool is_too_silent(struct serve *serve, struct guest *guest, double seconds)
 {
-    static const double tell_after = 10;
+    static const double tell_after = 10, until_away = 0.1;
     const struct serve_options *options = serve->options;
     if (!some_wait(serve))
         return false;
-    if (options->patience_s > 0 && seconds >= options->patience_s)
+    bool waits_itself = atomic_load(&guest->seat.mailbox->is_away);
+    if ((options->patience_s > 0 && seconds >= options->patience_s) ||
+        (waits_itself && seconds >= until_away))
         return true;
     if (seconds > tell_after && !guest->told_silent)
         tell(serve, guest, "makes no call, and others wait for it (--patience lets time pass without it)",
@@ -497,19 +493,33 @@ static bool is_too_silent(struct serve *serve, struct guest *guest, double secon
     return false;
 }
 
+/* Ranks that wait for messages look for them, too, while another program is waited for: it may be in a call
+ * of MPI that needs them. */
+static void let_look(struct serve *serve)
+{
+    EACH_GUEST(guest, serve)
+    {
+        if (guest->state == GUEST_WAITS && guest->is_looking)
+            answer(serve, guest, false, true, NULL);
+    }
+}
+
 /* Until all programs wait that are there; false: none is. */
 static bool hear_all(struct serve *serve)
 {
     static const double look_again = 2e-4; /* seconds: another one may send a letter */
+    static const unsigned turns = 5;       /* of these: then ranks look again */
     double since = host_seconds();
+    unsigned turn = 0;
     for (struct guest *running; !is_stopped(serve);) {
         bool some = false;
         welcome(serve);
         running = hear(serve, &some);
-        if (some) { /* once more: what was sent before one of these letters is to be heard, too */
+        if (serve->heard_more)
             since = host_seconds();
+        serve->heard_more = false;
+        if (some) /* once more: what was sent before one of these letters is to be heard, too */
             continue;
-        }
         if (!running)
             break;
         if (is_too_silent(serve, running, host_seconds() - since)) {
@@ -517,6 +527,8 @@ static bool hear_all(struct serve *serve)
             continue;
         }
         ring_wait(&running->seat.mailbox->to_machine, look_again);
+        if (++turn % turns == 0)
+            let_look(serve);
     }
     return some_wait(serve);
 }
@@ -525,10 +537,30 @@ static bool is_over(const struct serve *serve)
 {
     if (!is_full(serve))
         return false;
-    for (uint32_t i = 0; i < SEATS_MOST; i++) {
+    for (uint32_t i = 0; i < serve->seats; i++) {
         if (serve->guests[i].state == GUEST_RUNS || serve->guests[i].state == GUEST_WAITS)
             return false;
     }
+    return true;
+}
+
+/* Those that wait for messages look for them, before time passes. */
+static bool answer_looking(struct serve *serve)
+{
+    struct guest *next = ranks_next_look(serve);
+    if (next)
+        answer(serve, next, false, true, NULL);
+    return next;
+}
+
+/* Nothing is under way in the machine, and only messages can go on. */
+static bool wait_for_messages(struct serve *serve)
+{
+    static const struct timespec a_while = {.tv_nsec = 1000 * 1000};
+    if (serve_is_busy(serve) || !ranks_all_look(serve))
+        return false;
+    nanosleep(&a_while, NULL);
+    let_look(serve);
     return true;
 }
 
@@ -537,14 +569,17 @@ static bool work(struct serve *serve, struct err *err)
     while (!is_stopped(serve) && !is_over(serve)) {
         welcome(serve);
         clear_seats(serve);
-        bool ready = !serve->options->programs || is_full(serve);
+        bool ready = (!serve->options->programs || is_full(serve)) && ranks_are_complete(serve);
         if (!ready || !hear_all(serve)) {
             poll(&(struct pollfd){.fd = serve->door.socket, .events = POLLIN}, 1, 100);
             continue;
         }
+        if (ranks_note_messages(serve))
+            continue;
         begin_jobs(serve);
         count_done(serve);
-        if (!answer_stopped(serve) && !answer_waiting(serve) && !pass_time(serve, err))
+        if (!answer_stopped(serve) && !answer_waiting(serve) && !answer_looking(serve) &&
+            !wait_for_messages(serve) && !pass_time(serve, err))
             return false;
     }
     return true;
@@ -630,11 +665,13 @@ static bool make_plan(struct serve *serve, struct err *err)
         return err_set(err, "system.unified: programs cannot share a unified GPU (heddle serve) yet");
     serve->plan = (struct seat_plan){.host_bytes = SEAT_WINDOW,
                                      .gpu_bytes = SEAT_GPU_BYTES(system->gpu.memory),
-                                     .gpu_count = (uint32_t)system->spec.gpus};
+                                     .step = SEAT_WINDOW,
+                                     .gpu_count = system_node_devices(system)};
     serve->plan.untimed = options->untimed;
     if (options->window)
         plan_window(serve);
     uint32_t most = seat_plan_most(&serve->plan);
+    most = most < SEATS_USUAL ? most : SEATS_USUAL;
     serve->seats = options->programs ? options->programs : options->window ? options->window->seats : most;
     return (serve->seats && serve->seats <= most) ||
            err_set(err, "%u programs with %u GPUs of %llu GiB each have no room in the host's addresses",
@@ -696,7 +733,8 @@ bool serve_take_turn(struct serve *serve, uint64_t until_ps, enum serve_turn *tu
     *turn = SERVE_WORKED;
     begin_jobs(serve);
     count_done(serve);
-    if (answer_stopped(serve) || answer_waiting(serve))
+    ranks_note_messages(serve);
+    if (answer_stopped(serve) || answer_waiting(serve) || answer_looking(serve))
         return true;
     if (machine_time(serve->machine) >= until_ps) {
         *turn = SERVE_BEHIND;

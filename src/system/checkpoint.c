@@ -6,7 +6,7 @@
 #include "system/copies.h"
 #include "system/journal.h"
 #include "ranks/parts.h"
-#include "system/bytes.h"
+#include "system/owned.h"
 #include "system/managed.h"
 #include "system/over_ranks.h"
 
@@ -96,13 +96,13 @@ static void archive_contents(struct local_machine *machine, struct archive *arch
     struct err unused; /* the next run fails where a rank was lost */
     homes_each_bytes(&machine->memory, 0, UINT64_MAX, add_contents, &contents);
     if (!archive->reading && machine_is_spread(machine))
-        bytes_fetch(ranks, &machine->base, 0, UINT64_MAX, &unused);
+        owned_fetch(ranks, &machine->base, 0, UINT64_MAX, &unused);
     if (machine_leads(machine))
         contents_archive(contents.ranges, contents.count, archive);
     else if (archive->reading)
         contents_skip(contents.count, archive);
     if (archive->reading && machine_is_spread(machine))
-        bytes_bring(ranks, &machine->base, 0, UINT64_MAX, &unused);
+        owned_bring(ranks, &machine->base, 0, UINT64_MAX, &unused);
     mem_free(contents.ranges);
 }
 

@@ -1,5 +1,6 @@
 /* Fabrics of a regular shape: a row of `shapes` each. */
 #include "system/fabric.h"
+#include "system/cluster.h"
 #include "base/text.h"
 #include "net/routes.h"
 #include "net/sections.h"
@@ -94,13 +95,15 @@ static bool make_torus(const struct fabric_spec *spec, uint32_t gpus, struct net
     return make_grid(spec, gpus, columns_of(spec, gpus), true, graph, err);
 }
 
-/* In the order of the parameter's words; what is behind them is made from sections. */
+/* In the order of the parameter's words; behind them are what is made from sections, and nodes. */
 static bool (*const shapes[])(const struct fabric_spec *spec, uint32_t gpus, struct net_graph *graph,
                               struct err *err) = {make_switch, make_ring, make_mesh, make_torus, make_full};
 
+enum { GRAPH = sizeof shapes / sizeof *shapes, NODES };
+
 static bool is_graph(const struct system *system)
 {
-    return system->fabric.topology >= sizeof shapes / sizeof *shapes;
+    return system->fabric.topology == GRAPH;
 }
 
 /* The host is in the network if some link leads to it. Else each GPU has a link of its own to it ([noc]). */
@@ -121,8 +124,10 @@ bool fabric_graph(const struct system *system, struct net_graph *graph, struct e
         snprintf(name, sizeof name, "gpu%u", i);
         net_add_node(graph, &(struct net_node){.name = name, .is_endpoint = true, .forwards = spec->forward});
     }
-    if (is_graph(system) ? make_described(&system->config, graph, err)
-                         : shapes[spec->topology](spec, gpus, graph, err))
+    bool good = is_graph(system)          ? make_described(&system->config, graph, err)
+                : spec->topology == NODES ? cluster_graph(system, graph, err)
+                                          : shapes[spec->topology](spec, gpus, graph, err);
+    if (good)
         return true;
     net_graph_fini(graph);
     return false;

@@ -6,8 +6,9 @@
 #include "base/param.h"
 
 #define FABRIC_PARAMS(P, S)                                                                                  \
-    P(S, choice, topology, "switch", "switch|ring|mesh|torus|full|graph",                                    \
-      "how GPUs are connected; graph: as sections [fabric.link.NAME], [fabric.switch.NAME] say")             \
+    P(S, choice, topology, "switch", "switch|ring|mesh|torus|full|graph|nodes",                              \
+      "how GPUs are connected; graph: as sections [fabric.link.NAME], [fabric.switch.NAME] say; nodes: a "   \
+      "switch in each node, and [cluster] between nodes")                                                    \
     P(S, rate, bandwidth, "450GB/s", "1MB/s..", "of a GPU's links to the others together, each way")         \
     P(S, time, latency, "300ns", "1ns..1ms",                                                                 \
       "from a GPU's crossbar to another GPU's: over the switch, or over one link")                           \

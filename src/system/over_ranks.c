@@ -6,7 +6,7 @@
 #include "ranks/ranks.h"
 #include "system/copies.h"
 #include "system/fabric.h"
-#include "system/placement.h"
+#include "system/spread.h"
 
 #include <string.h>
 
@@ -22,18 +22,18 @@ bool machine_leads(const struct local_machine *machine)
 
 bool machine_place(struct local_machine *machine, struct err *err)
 {
-    struct placement placement;
+    struct spread placement;
     const struct net_graph *graph = machine->fabric ? network_graph(machine->fabric) : NULL;
     if (!machine_is_spread(machine))
         return true;
-    if (!placement_make(&placement, machine->system, graph, ranks_count(machine->options.ranks), err))
+    if (!spread_make(&placement, machine->system, graph, ranks_count(machine->options.ranks), err))
         return false;
     for (uint32_t i = 0; i < machine->gpu_count; i++)
         gpu_place(machine->gpus[i].gpu, &placement.home[machine_first_home(machine, i)]);
     for (uint32_t n = machine_homes(machine); n < placement.nodes; n++)
         if (!graph->nodes[n].is_endpoint)
             network_place(machine->fabric, n, placement.node[n]);
-    placement_fini(&placement);
+    spread_fini(&placement);
     return true;
 }
 

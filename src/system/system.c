@@ -5,6 +5,7 @@
 #include "base/unit.h"
 #include "net/sections.h"
 #include "paging/policy.h"
+#include "system/cluster.h"
 #include "system/fabric.h"
 #include "system/mix.h"
 #include "system/parts.h"
@@ -15,11 +16,9 @@
 PARAM_GROUP(system_params, "system", "what the system is made of", system_spec, SYSTEM_PARAMS);
 
 static const struct param_group *const groups[] = {
-    &gpu_params,  &sm_params,         &l2_params,       &l3_params,
-    &dram_params, &noc_params,        &tlb_params,      &paging_params,
-    &uvm_params,  &transfer_params,   &dispatch_params, &fabric_params,
-    &mix_params,  &net_switch_params, &net_link_params, &system_params,
-    NULL};
+    &gpu_params, &sm_params,         &l2_params,       &l3_params,       &dram_params,     &noc_params,
+    &tlb_params, &paging_params,     &uvm_params,      &transfer_params, &dispatch_params, &fabric_params,
+    &mix_params, &net_switch_params, &net_link_params, &cluster_params,  &system_params,   NULL};
 
 static const struct config_moved moved[] = {{"gpu", "l2", "l2.bytes"}, {NULL, NULL, NULL}};
 
@@ -124,6 +123,7 @@ static void fill(struct system *system)
     config_fill(&system->config, &transfer_params, "copies", &system->copies);
     config_fill(&system->config, &dispatch_params, "dispatch", &system->dispatch);
     config_fill(&system->config, &fabric_params, "fabric", &system->fabric);
+    config_fill(&system->config, &cluster_params, "cluster", &system->cluster);
     config_fill(&system->config, &system_params, "system", &system->spec);
     fill_interleave(system);
     shape_apply(system);
@@ -273,8 +273,8 @@ bool system_check(const struct system *system, struct err *err)
 {
     struct gpu_config config = system_gpu(system);
     return check_powers(system, err) && check_carveouts(&system->gpu, err) && shape_check(system, err) &&
-           gpu_check(&config, err) && mix_check(system, err) && fabric_check(system, err) &&
-           check_paging(system, err) && check_space(system, err);
+           gpu_check(&config, err) && mix_check(system, err) && cluster_check(system, err) &&
+           fabric_check(system, err) && check_paging(system, err) && check_space(system, err);
 }
 
 void system_fini(struct system *system)

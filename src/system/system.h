@@ -9,11 +9,14 @@
 #include "gpu/dispatch_spec.h"
 #include "gpu/spec.h"
 #include "mem/spec.h"
+#include "system/cluster_spec.h"
 #include "system/fabric_spec.h"
 #include "system/transfer.h"
 
 #define SYSTEM_PARAMS(P, S)                                                                                  \
     P(S, count, gpus, "1", "1..64", "GPUs of the system")                                                    \
+    P(S, count, nodes, "1", "1..64",                                                                         \
+      "computers that these GPUs are in, as many in each; processes of MPI are spread over them")            \
     P(S, flag, unified, "no", "", "programs see all GPUs as one, whose dispatcher spreads blocks over them") \
     P(S, size, interleave, "4KiB", "4KiB..1GiB", "unified: so many bytes of memory are on each GPU in turn") \
     P(S, count, monolithic, "1", "1..64",                                                                    \
@@ -48,6 +51,7 @@ struct system {
     struct transfer_spec copies;
     struct dispatch_spec dispatch;
     struct fabric_spec fabric;
+    struct cluster_spec cluster;
     struct system_spec spec;
     struct gpu_spec device; /* the GPU as programs see it: all of a unified one */
     struct config config;   /* what these were made from; owns their texts */
@@ -101,6 +105,12 @@ void system_fini(struct system *system);
 static inline uint32_t system_devices(const struct system *system)
 {
     return system->spec.unified ? 1 : (uint32_t)system->spec.gpus;
+}
+
+/* The devices of a node: those that one of its processes sees. */
+static inline uint32_t system_node_devices(const struct system *system)
+{
+    return system_devices(system) / (uint32_t)system->spec.nodes;
 }
 
 /* Whether GPUs have no memory of their own; where that of a device is in the host's memory then. */

@@ -46,7 +46,7 @@ static bool enter(uint32_t wanted, struct seat *seat)
 {
     struct err err;
     for (int tries = 0; tries < 1000; tries++) {
-        if (door_enter(path, wanted, seat, &err))
+        if (door_enter(path, &(struct seat_wish){.seat = wanted}, seat, &err))
             return true;
         nanosleep(&(struct timespec){.tv_nsec = 10 * 1000 * 1000}, NULL);
     }
@@ -112,7 +112,7 @@ static void a_machine_that_is_full_is_not_entered(void **state)
     assert_true(enter(0, &seat));
     struct seat second;
     struct err err;
-    assert_false(door_enter(path, 0, &second, &err));
+    assert_false(door_enter(path, &(struct seat_wish){.seat = 0}, &second, &err));
     assert_non_null(strstr(err.text, "all programs that it was made for"));
     leave(&seat);
     int status;

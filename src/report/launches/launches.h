@@ -30,6 +30,7 @@ struct launch_kernel {
     char *name;
     struct launch_one longest;
     uint64_t launches, interrupted, failed;
+    uint64_t sums;  /* of processes and modules that these are of */
     uint64_t error; /* of the first that failed; of several processes, the smallest */
 #define C(name) uint64_t name;
     LAUNCH_COUNTS(C)

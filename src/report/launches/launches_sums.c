@@ -93,6 +93,7 @@ static void add_sum(struct launches *lines, const struct ledger_sum *sum)
     if (sum->failed && (!kernel->failed || sum->error < kernel->error))
         kernel->error = sum->error;
     lines->count += sum->launches;
+    kernel->sums++;
     kernel->launches += sum->launches;
     kernel->failed += sum->failed;
     kernel->interrupted += sum->interrupted;
@@ -174,8 +175,24 @@ static int by_name(const void *left, const void *right)
     return order ? order : (a->longest.timed > b->longest.timed) - (a->longest.timed < b->longest.timed);
 }
 
+static int by_code(const void *left, const void *right)
+{
+    const struct code_place *a = ((const struct metric_place *)left)->at,
+                            *b = ((const struct metric_place *)right)->at;
+    int order = strcmp(a->module, b->module);
+    order = order ? order : strcmp(a->kernel, b->kernel);
+    order = order ? order : place_compare_code(a, b);
+    return order ? order : strcmp(a->instruction, b->instruction);
+}
+
+/* Files of processes are read in any order: what they have together is in one that does not depend on it. */
 void launches_sort_sums(struct launches *lines)
 {
+    for (size_t i = 0; i < lines->kernel_count; i++) {
+        struct launch_kernel *kernel = &lines->kernels[i];
+        if (kernel->sums > 1 && kernel->place_count)
+            qsort(kernel->places, kernel->place_count, sizeof *kernel->places, by_code);
+    }
     if (lines->kernel_count)
         qsort(lines->kernels, lines->kernel_count, sizeof *lines->kernels, by_name);
 }

@@ -114,12 +114,16 @@ static int wished_algorithm(void)
     return -1;
 }
 
-static uint32_t choose_algorithm(const struct collective_plan *plan, uint64_t bytes)
+static uint32_t choose_algorithm(const struct collective_plan *plan, uint64_t bytes, bool is_of_processes)
 {
     int wished = wished_algorithm();
     bool scales = plan->op == COLLECTIVE_SCALED_SUM;
     if (plan->ranks == 1)
         return COLLECTIVE_RING;
+    if (is_of_processes) /* which have only each other's mailboxes */
+        return wished == COLLECTIVE_TREE || (wished < 0 && bytes <= DIRECT_BYTES && plan->ranks > 2)
+                   ? COLLECTIVE_TREE
+                   : COLLECTIVE_RING;
     if (wished >= 0 && !(scales && wished == COLLECTIVE_DIRECT))
         return (uint32_t)wished;
     return bytes <= DIRECT_BYTES && !scales ? COLLECTIVE_DIRECT : COLLECTIVE_RING;
@@ -184,7 +188,7 @@ static ncclResult_t collective(const struct request *request, ncclComm_t comm, c
     plan->ranks = clique->ranks;
     plan->root = (uint32_t)request->root;
     uint64_t all = plan->bytes * (request->splits ? plan->ranks : 1);
-    plan->algorithm = choose_algorithm(plan, all);
+    plan->algorithm = choose_algorithm(plan, all, clique->meeting);
     plan->channels = collective_channels(all, clique->channels);
     return nccl_group_call(&call);
 }

@@ -1,4 +1,5 @@
 /* Communicators: how ranks find each other, and what they share. */
+#include "runtime/nccl/meeting.h"
 #include "runtime/nccl/group.h"
 #include "base/bits.h"
 #include "base/mem.h"
@@ -9,8 +10,9 @@
 
 enum { SLOT_BYTES = 131072, CHANNELS = 32 };
 
-struct nccl_split { /* the wishes of all ranks of a communicator */
-    uint32_t asked, left;
+struct nccl_split {          /* the wishes of all ranks of a communicator */
+    uint32_t asked, left;    /* of this process */
+    struct meeting *meeting; /* of those of several; or NULL */
     uint64_t number;
     int color[COLLECTIVE_RANKS], key[COLLECTIVE_RANKS];
 };
@@ -46,9 +48,11 @@ static ncclResult_t check_id(const ncclUniqueId *id)
     memcpy(&content, id, sizeof content);
     if (memcmp(content.magic, id_magic, sizeof id_magic) != 0)
         return nccl_fail(NCCL_INVALID_ARGUMENT, "the id is not one of ncclGetUniqueId");
-    if (content.process != (uint64_t)getpid()) {
-        fprintf(stderr, "heddle: NCCL between processes is not supported, only within one\n");
-        return nccl_fail(NCCL_INVALID_USAGE, "ranks of several processes are not supported");
+    if (content.process != (uint64_t)getpid() && !driver_has_company(cuda_driver())) {
+        fprintf(stderr,
+                "heddle: NCCL between processes needs one machine for them: heddle run --shared, or a "
+                "system of several nodes\n");
+        return nccl_fail(NCCL_INVALID_USAGE, "the ranks' processes have a machine each");
     }
     return NCCL_SUCCESS;
 }
@@ -81,7 +85,7 @@ static ncclResult_t check_devices(const struct clique *clique)
 {
     for (uint32_t i = 0; i < clique->ranks; i++)
         for (uint32_t k = 0; k < i; k++)
-            if (clique->comms[i]->device == clique->comms[k]->device)
+            if (clique->comms[i] && clique->comms[k] && clique->comms[i]->device == clique->comms[k]->device)
                 return nccl_fail(NCCL_INVALID_USAGE, "ranks %u and %u are on the same GPU, %u", k, i,
                                  device_index(clique->comms[i]->device));
     return NCCL_SUCCESS;
@@ -93,21 +97,23 @@ static ncclResult_t connect(struct device *device, struct device *peer)
     return result == RESULT_PEER_ACCESS_ALREADY_ENABLED ? NCCL_SUCCESS : nccl_of(result);
 }
 
-/* Memory of its mailboxes on each GPU, which all others may access. New memory is zero. */
-static ncclResult_t complete_clique(struct clique *clique)
+/* Ranks of this process reach each other's mailboxes. */
+static ncclResult_t connect_all(struct clique *clique)
 {
     ncclResult_t result = check_devices(clique);
-    for (uint32_t i = 0; i < clique->ranks && !result; i++) {
-        uint64_t region = 0;
-        struct device *device = clique->comms[i]->device;
-        result = nccl_of(
-            memory_alloc(device, collective_region_bytes(clique->ranks, clique->slot_bytes), &region));
-        clique->region[i] = (char *)(uintptr_t)region;
+    for (uint32_t i = 0; i < clique->ranks; i++)
         for (uint32_t k = 0; k < clique->ranks && !result; k++)
-            if (k != i)
-                result = connect(device, clique->comms[k]->device);
-    }
+            if (k != i && clique->comms[i] && clique->comms[k])
+                result = connect(clique->comms[i]->device, clique->comms[k]->device);
     return result;
+}
+
+static void finish_clique(struct clique *clique, ncclResult_t result)
+{
+    close_clique(clique);
+    clique->result = result;
+    clique->complete = true;
+    pthread_cond_broadcast(&changed);
 }
 
 static ncclResult_t enter(struct nccl_join *join)
@@ -119,6 +125,12 @@ static ncclResult_t enter(struct nccl_join *join)
     if (clique->ranks != join->ranks || clique->comms[join->rank])
         return nccl_fail(NCCL_INVALID_USAGE, "rank %u of %u is there already, or not all name as many ranks",
                          join->rank, join->ranks);
+    uint64_t region = 0; /* of its mailboxes: new memory is zero */
+    result = nccl_of(
+        memory_alloc(join->device, collective_region_bytes(clique->ranks, clique->slot_bytes), &region));
+    if (result)
+        return result;
+    clique->region[join->rank] = (char *)(uintptr_t)region;
     struct ncclComm *comm = mem_alloc(1, sizeof *comm);
     comm->clique = clique;
     comm->device = join->device;
@@ -127,13 +139,87 @@ static ncclResult_t enter(struct nccl_join *join)
     clique->channels = (uint32_t)min_u64(clique->channels, join->channels);
     clique->alive++;
     join->clique = clique;
-    if (++clique->joined == clique->ranks) {
-        close_clique(clique);
-        clique->result = complete_clique(clique);
-        clique->complete = true;
-        pthread_cond_broadcast(&changed);
+    if (++clique->joined == clique->ranks) { /* all are of this process */
+        meeting_close(clique->meeting);
+        clique->meeting = NULL;
+        finish_clique(clique, connect_all(clique));
     }
     return NCCL_SUCCESS;
+}
+
+/* ---- ranks of other processes; likewise ---- */
+
+static struct meeting *open_meeting(const ncclUniqueId *id, const char *of)
+{
+    struct id_content content;
+    char name[128];
+    memcpy(&content, id, sizeof content);
+    snprintf(name, sizeof name, "nccl-%s-%llu-%llu-%llu-%lld", of, (unsigned long long)content.process,
+             (unsigned long long)content.number, (unsigned long long)content.split, (long long)content.color);
+    return driver_has_company(cuda_driver()) ? meeting_open(name) : NULL;
+}
+
+/* Another thread of this process may come, or another process; time passes for those. */
+static void wait_a_while(const struct meeting *meeting)
+{
+    enum { LOOKS = 4 };
+    if (!meeting) {
+        pthread_cond_wait(&changed, &lock);
+        return;
+    }
+    pthread_mutex_unlock(&lock);
+    driver_turn(cuda_driver(), LOOKS);
+    pthread_mutex_lock(&lock);
+}
+
+static ncclResult_t post(const struct nccl_join *join)
+{
+    struct clique *clique = join->clique;
+    struct meeting_rank own = {.process = getpid(),
+                               .gpu = driver_first_gpu(cuda_driver()) + device_index(join->device),
+                               .channels = clique->channels};
+    if (!clique->meeting)
+        clique->meeting = open_meeting(&clique->id, "clique");
+    if (!clique->meeting)
+        return NCCL_SUCCESS;
+    ncclResult_t result =
+        nccl_of(ipc_memory_export(cuda_driver(), (uintptr_t)clique->region[join->rank], &own.region));
+    if (!result)
+        meeting_post(clique->meeting, join->rank, &own);
+    return result;
+}
+
+/* With all ranks there: mailboxes of those of other processes. */
+static ncclResult_t open_regions(struct clique *clique)
+{
+    struct device *device = NULL;
+    ncclResult_t result = connect_all(clique);
+    for (uint32_t i = 0; i < clique->ranks; i++)
+        device = device ? device : clique->comms[i] ? clique->comms[i]->device : NULL;
+    for (uint32_t i = 0; i < clique->ranks && !result; i++) {
+        const struct meeting_rank *there = &clique->meeting->ranks[i];
+        uint64_t region = 0;
+        clique->channels = (uint32_t)min_u64(clique->channels, there->channels);
+        for (uint32_t k = 0; k < i && !result; k++)
+            if (clique->meeting->ranks[k].gpu == there->gpu)
+                result = nccl_fail(NCCL_INVALID_USAGE,
+                                   "ranks %u and %u are on the same GPU, %u of the system", k, i, there->gpu);
+        if (clique->comms[i] || result)
+            continue;
+        result = nccl_of(ipc_memory_open_far(device, &there->region, &region));
+        clique->region[i] = (char *)(uintptr_t)region;
+    }
+    return result;
+}
+
+static void wait_for_ranks(struct clique *clique)
+{
+    while (!clique->complete) {
+        if (clique->meeting && meeting_is_complete(clique->meeting, clique->ranks))
+            finish_clique(clique, open_regions(clique));
+        else
+            wait_a_while(clique->meeting);
+    }
 }
 
 /* ---- splits; likewise ---- */
@@ -148,7 +234,15 @@ static void ask_split(struct nccl_join *join)
     join->split = clique->split;
     join->split->color[join->parent->rank] = join->color;
     join->split->key[join->parent->rank] = join->key;
-    if (++join->split->asked == clique->ranks) {
+    if (clique->meeting) {
+        char of[32];
+        snprintf(of, sizeof of, "split%llu", (unsigned long long)join->split->number);
+        if (!join->split->meeting)
+            join->split->meeting = open_meeting(&clique->id, of);
+        meeting_post(join->split->meeting, join->parent->rank,
+                     &(struct meeting_rank){.color = join->color, .key = join->key});
+    }
+    if (++join->split->asked == clique->joined) {
         clique->split = NULL; /* the next one is another */
         pthread_cond_broadcast(&changed);
     }
@@ -161,9 +255,14 @@ static void resolve_split(struct nccl_join *join)
     struct nccl_split *split = join->split;
     struct id_content content;
     uint32_t own = join->parent->rank;
-    while (split->asked < parent->ranks)
-        pthread_cond_wait(&changed, &lock);
+    while (split->asked < parent->joined ||
+           (split->meeting && !meeting_is_complete(split->meeting, parent->ranks)))
+        wait_a_while(split->asked < parent->joined ? NULL : split->meeting);
     for (uint32_t i = 0; i < parent->ranks; i++) {
+        if (split->meeting) {
+            split->color[i] = split->meeting->ranks[i].color;
+            split->key[i] = split->meeting->ranks[i].key;
+        }
         if (split->color[i] != join->color)
             continue;
         join->ranks++;
@@ -174,8 +273,10 @@ static void resolve_split(struct nccl_join *join)
     content.split = content.split * 1024 + split->number;
     content.color = join->color;
     memcpy(&join->id, &content, sizeof content);
-    if (++split->left == parent->ranks)
+    if (++split->left == parent->joined) {
+        meeting_close(split->meeting);
         mem_free(split);
+    }
 }
 
 ncclResult_t nccl_join_all(struct nccl_join *joins, size_t count)
@@ -191,10 +292,13 @@ ncclResult_t nccl_join_all(struct nccl_join *joins, size_t count)
         if (!result && !(joins[i].parent && joins[i].color == NCCL_NO_COLOR))
             result = enter(&joins[i]);
     }
+    for (size_t i = 0; i < count && !result; i++)
+        if (joins[i].clique && !joins[i].clique->complete)
+            result = post(&joins[i]);
     for (size_t i = 0; i < count && !result; i++) {
         struct clique *clique = joins[i].clique;
-        while (clique && !clique->complete)
-            pthread_cond_wait(&changed, &lock);
+        if (clique)
+            wait_for_ranks(clique);
         *joins[i].comm = clique ? clique->comms[joins[i].rank] : NULL;
         result = clique ? clique->result : NCCL_SUCCESS;
     }
@@ -310,16 +414,20 @@ static ncclResult_t finish_work(struct ncclComm *comm)
     return comm->done ? nccl_of(event_synchronize(comm->done)) : NCCL_SUCCESS;
 }
 
-/* Peers may still use its mailboxes, so these go with the last rank. */
+/* Peers may still use its mailboxes, so these go with the last rank; of several processes with the process,
+ * unless the last one is here. */
 static void leave(struct ncclComm *comm)
 {
     struct clique *clique = comm->clique;
     pthread_mutex_lock(&lock);
     comm->destroyed = true;
     bool last = !--clique->alive && clique->complete;
+    if (clique->meeting && clique->complete)
+        last &= atomic_fetch_add(&clique->meeting->left, 1) + 1 == clique->ranks;
     pthread_mutex_unlock(&lock);
     for (uint32_t i = 0; last && i < clique->ranks; i++)
-        memory_free(cuda_driver(), (uintptr_t)clique->region[i]);
+        if (clique->comms[i])
+            memory_free(cuda_driver(), (uintptr_t)clique->region[i]);
 }
 
 NCCL(ncclCommDestroy, ncclComm_t comm)

@@ -1,4 +1,5 @@
-/* Communicators. A clique is what its ranks share; it lives until the last of them was destroyed. */
+/* Communicators. A clique is what its ranks share, in each process that has some of them; it lives until the
+ * last of them was destroyed. */
 #ifndef RUNTIME_NCCL_COMM_H
 #define RUNTIME_NCCL_COMM_H
 
@@ -16,6 +17,7 @@ struct clique {
     struct ncclComm *comms[COLLECTIVE_RANKS];
     char *region[COLLECTIVE_RANKS];
     uint32_t slot_bytes, channels;
+    struct meeting *meeting;  /* of ranks of several processes; or NULL: all are of this one */
     struct nccl_split *split; /* that not all ranks have asked for yet; or NULL */
     uint64_t splits;
 };

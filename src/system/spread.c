@@ -1,4 +1,4 @@
-#include "system/placement.h"
+#include "system/spread.h"
 #include "base/bits.h"
 #include "base/mem.h"
 #include "system/fabric.h"
@@ -9,7 +9,7 @@ static uint32_t most_of(const struct system *device)
     return (uint32_t)min_u64(device->gpu.sm_count, device->l2.islands);
 }
 
-static void place_homes(struct placement *placement)
+static void place_homes(struct spread *placement)
 {
     uint32_t homes = placement->homes, ranks = placement->ranks;
     for (uint32_t h = 0; h < homes; h++) {
@@ -20,7 +20,7 @@ static void place_homes(struct placement *placement)
 }
 
 /* Ranks of the nodes next to this one that are placed; how many. */
-static uint32_t neighbours(const struct placement *placement, const struct net_graph *graph, uint32_t node,
+static uint32_t neighbours(const struct spread *placement, const struct net_graph *graph, uint32_t node,
                            const bool *is_placed, uint32_t *ranks)
 {
     uint32_t count = 0;
@@ -39,7 +39,7 @@ static uint32_t neighbours(const struct placement *placement, const struct net_g
 
 /* Switches in turn, so that many that connect the same GPUs are not all on one rank; those that connect
  * switches when these are placed. */
-static void place_nodes(struct placement *placement, const struct net_graph *graph)
+static void place_nodes(struct spread *placement, const struct net_graph *graph)
 {
     bool *is_placed = mem_alloc(graph->node_count + 1, sizeof *is_placed);
     uint32_t *ranks = mem_alloc(graph->node_count + 1, sizeof *ranks);
@@ -62,7 +62,7 @@ static void place_nodes(struct placement *placement, const struct net_graph *gra
     mem_free(ranks);
 }
 
-bool placement_make(struct placement *placement, const struct system *system, const struct net_graph *graph,
+bool spread_make(struct spread *placement, const struct system *system, const struct net_graph *graph,
                     uint32_t ranks, struct err *err)
 {
     uint32_t members = system_members(system), homes = system_devices(system) * members;
@@ -72,7 +72,7 @@ bool placement_make(struct placement *placement, const struct system *system, co
     if (ranks > homes * most)
         return err_set(err, "%u ranks are too many: the system has work for %llu", ranks,
                        (unsigned long long)(homes * most));
-    *placement = (struct placement){.ranks = ranks,
+    *placement = (struct spread){.ranks = ranks,
                                     .homes = homes,
                                     .nodes = graph ? (uint32_t)graph->node_count : 0,
                                     .home = mem_alloc(homes, sizeof *placement->home)};
@@ -83,9 +83,9 @@ bool placement_make(struct placement *placement, const struct system *system, co
     return true;
 }
 
-void placement_fini(struct placement *placement)
+void spread_fini(struct spread *placement)
 {
     mem_free(placement->home);
     mem_free(placement->node);
-    *placement = (struct placement){0};
+    *placement = (struct spread){0};
 }

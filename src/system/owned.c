@@ -1,4 +1,4 @@
-#include "system/bytes.h"
+#include "system/owned.h"
 #include "base/archive.h"
 #include "base/bits.h"
 #include "base/mem.h"
@@ -153,12 +153,12 @@ static bool move_all(struct ranks *ranks, struct machine *machine, uint64_t at, 
     return good;
 }
 
-bool bytes_fetch(struct ranks *ranks, struct machine *machine, uint64_t at, uint64_t bytes, struct err *err)
+bool owned_fetch(struct ranks *ranks, struct machine *machine, uint64_t at, uint64_t bytes, struct err *err)
 {
     return move_all(ranks, machine, at, bytes, true, err);
 }
 
-bool bytes_bring(struct ranks *ranks, struct machine *machine, uint64_t at, uint64_t bytes, struct err *err)
+bool owned_bring(struct ranks *ranks, struct machine *machine, uint64_t at, uint64_t bytes, struct err *err)
 {
     return move_all(ranks, machine, at, bytes, false, err);
 }
