@@ -1,0 +1,51 @@
+#include "cli/dealing.h"
+#include "ranks/ranks.h"
+
+#include <stdio.h>
+#include <unistd.h>
+
+bool dealing_join(struct ranks **ranks, struct err *err)
+{
+    enum { MOMENT_US = 500 * 1000 };
+    *ranks = NULL;
+    struct ranks_job job = ranks_job();
+    if (job.count <= 1)
+        return true;
+    *ranks = ranks_start(err);
+    if (!*ranks && job.number) /* what is wrong on all is told once: when rank 0 has, the launcher ends all */
+        usleep(MOMENT_US);
+    return *ranks;
+}
+
+int dealing_complain(const struct ranks *ranks, int status, const struct err *err)
+{
+    if (!ranks_number(ranks))
+        return complain(status, err);
+    return err->text[0] ? complain(status, err) : EXIT_GOOD;
+}
+
+int dealing_leave(struct ranks *ranks, int status)
+{
+    enum { PATIENCE_S = 10 };
+    if (!ranks)
+        return status;
+    fflush(stdout);
+    if (interrupted && !ranks_number(ranks))
+        return status; /* others may be gone; when this one is, the launcher ends all */
+    if (status != EXIT_GOOD || interrupted)
+        alarm(PATIENCE_S); /* not for ever, for a rank that is lost */
+    ranks_end(ranks);
+    alarm(0);
+    return status;
+}
+
+bool dealing_refused(const char *what, int *status)
+{
+    struct ranks_job job = ranks_job();
+    struct err err;
+    if (job.count <= 1)
+        return false;
+    err_set(&err, "%s cannot be shared by %u ranks: start it without mpirun", what, job.count);
+    *status = job.number ? EXIT_GOOD : complain(EXIT_USAGE, &err);
+    return true;
+}
