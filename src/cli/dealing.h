@@ -19,4 +19,7 @@ int dealing_leave(struct ranks *ranks, int status);
 /* Refuses to run as one of several ranks: `what` does not deal anything. False: it is alone. */
 bool dealing_refused(const char *what, int *status);
 
+/* A digest of this program: results that are kept are those of one build, another may give others. */
+uint64_t dealing_build(void);
+
 #endif

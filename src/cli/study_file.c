@@ -1,6 +1,5 @@
 /* heddle study FILE: many runs, as a file says. */
 #include "cli/study.h"
-#include "base/bits.h"
 #include "base/file.h"
 #include "base/mem.h"
 #include "cli/dealing.h"
@@ -94,24 +93,9 @@ static bool took(void *user, const struct option_row *row, const char *value, st
 
 /* ---- points ---- */
 
-/* Of the program that runs them: another build may give other results. */
-static uint64_t program_digest(const char *program)
-{
-    static const size_t most = (size_t)1 << 30;
-    struct text content = {0};
-    struct err unused;
-    file_read(program, most, &content, &unused);
-    uint64_t digest = digest_bytes(0, content.at, content.length);
-    text_fini(&content);
-    return digest;
-}
-
 static bool check(int count, char **words, struct text *identity, struct err *err)
 {
-    static uint64_t program;
-    if (!program)
-        program = program_digest("/proc/self/exe");
-    text_add(identity, "heddle = %016llx\n", (unsigned long long)program);
+    text_add(identity, "heddle = %016llx\n", (unsigned long long)dealing_build());
     return strcmp(words[0], "run") ? cmd_workload_check(count - 1, words + 1, identity, err)
                                    : cmd_run_check(count - 1, words + 1, identity, err);
 }
