@@ -3,7 +3,9 @@
 #include "base/file.h"
 #include "ranks/ranks.h"
 
+#include <signal.h>
 #include <stdio.h>
+#include <sys/prctl.h>
 #include <unistd.h>
 
 bool dealing_join(struct ranks **ranks, struct err *err)
@@ -13,6 +15,7 @@ bool dealing_join(struct ranks **ranks, struct err *err)
     struct ranks_job job = ranks_job();
     if (job.count <= 1)
         return true;
+    prctl(PR_SET_PDEATHSIG, SIGTERM); /* a launcher that is killed ends nobody: we end with it */
     *ranks = ranks_start(err);
     if (!*ranks && job.number) /* what is wrong on all is told once: when rank 0 has, the launcher ends all */
         usleep(MOMENT_US);
