@@ -44,19 +44,24 @@ const struct param_group **bench_groups(const struct bench *bench)
 }
 
 bool bench_model_init(struct bench_model *model, const struct bench *bench, const struct config *config,
-                      struct err *err)
+                      struct ranks *ranks, struct err *err)
 {
     struct bench_engine_spec spec;
     config_fill(config, &bench_engine_params, "engine", &spec);
     *model = (struct bench_model){.engine = engine_new(&(struct engine_spec){
-                                      .seed = spec.seed, .same_time_limit = spec.same_time_limit}),
+                                      .seed = spec.seed,
+                                      .same_time_limit = spec.same_time_limit,
+                                      .ranks = ranks}),
                                   .until = TIME_NEVER};
-    if (!bench->build(model, config, err) || !engine_ready(model->engine, err)) {
-        bench_model_fini(model);
-        return false;
+    bool good = bench->build(model, config, err);
+    if (good)
+        engine_spread(model->engine);
+    if (good && engine_ready(model->engine, err)) {
+        engine_watch(model->engine);
+        return true;
     }
-    engine_watch(model->engine);
-    return true;
+    bench_model_fini(model);
+    return false;
 }
 
 void bench_model_fini(struct bench_model *model)

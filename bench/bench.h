@@ -7,6 +7,8 @@
 #include "base/config.h"
 #include "engine/engine.h"
 
+struct ranks;
+
 struct bench_model {
     struct engine *engine;
     uint64_t until; /* ps, or TIME_NEVER */
@@ -34,7 +36,7 @@ const struct param_group **bench_groups(const struct bench *bench);
 
 /* Makes the model, ready to run and watched. */
 bool bench_model_init(struct bench_model *model, const struct bench *bench, const struct config *config,
-                      struct err *err);
+                      struct ranks *ranks, struct err *err);
 void bench_model_fini(struct bench_model *model);
 
 /* Over all events, the final state and the statistics: the same for every number of threads. */
@@ -48,6 +50,7 @@ struct bench_options {
     const char *resume; /* a checkpoint to go on from, or NULL */
     const char *json;   /* where results go, or NULL */
     const _Atomic int *interrupt;
+    struct ranks *ranks; /* that all of this runs on, or NULL; rank 0 has the results and writes files */
 };
 
 enum bench_outcome { BENCH_DONE, BENCH_INTERRUPTED, BENCH_FAILED };

@@ -7,6 +7,7 @@
 #include "base/host.h"
 #include "base/mem.h"
 #include "base/progress.h"
+#include "ranks/ranks.h"
 
 struct running {
     const struct bench *bench;
@@ -18,6 +19,12 @@ struct running {
     uint64_t events_before; /* those of a resumed checkpoint */
     double seconds;
 };
+
+/* Whether this process has the results. */
+static bool leads(const struct running *r)
+{
+    return !ranks_number(r->options->ranks);
+}
 
 static void show_progress(void *user, uint64_t time, uint64_t events)
 {
@@ -36,7 +43,7 @@ static enum engine_outcome run_until(struct running *r, uint64_t until, struct e
                    &(struct engine_run){.until = until,
                                         .threads = r->options->threads,
                                         .interrupt = r->options->interrupt,
-                                        .progress = r->progress.terminal ? show_progress : NULL,
+                                        .progress = r->progress.terminal && leads(r) ? show_progress : NULL,
                                         .user = r},
                    err);
     r->seconds += host_seconds() - start;
@@ -198,27 +205,29 @@ enum bench_outcome bench_run(const struct bench *bench, const struct config *con
                              const struct bench_options *options, FILE *out, struct err *err)
 {
     struct running r = {.bench = bench, .config = config, .options = options};
-    if (!bench_model_init(&r.model, bench, config, err))
+    if (!bench_model_init(&r.model, bench, config, options->ranks, err))
         return BENCH_FAILED;
-    if (!prepare(&r, err) || !open_outputs(&r, err)) {
+    if (!prepare(&r, err) || (leads(&r) && !open_outputs(&r, err))) {
         bench_model_fini(&r.model);
         return BENCH_FAILED;
     }
     progress_init(&r.progress, bench->name, "events");
     enum engine_outcome how = run_all(&r, err);
     progress_fini(&r.progress);
+    if (how != ENGINE_FAILED && !engine_gather(r.model.engine, err))
+        how = ENGINE_FAILED;
     enum bench_outcome result = how == ENGINE_FAILED        ? BENCH_FAILED
                                 : how == ENGINE_INTERRUPTED ? BENCH_INTERRUPTED
                                                             : BENCH_DONE;
     struct err why;
     const char *const states[] = {"finished", "interrupted", "failed"};
-    if (options->json && !write_json(&r, states[result], &why) && result != BENCH_FAILED) {
+    if (options->json && leads(&r) && !write_json(&r, states[result], &why) && result != BENCH_FAILED) {
         *err = why;
         result = BENCH_FAILED;
     }
     bool json_on_stdout =
         options->json && (!strcmp(options->json, "-") || !strcmp(options->json, "/dev/stdout"));
-    if (result != BENCH_FAILED)
+    if (result != BENCH_FAILED && leads(&r))
         write_line(&r, json_on_stdout ? stderr : out); /* so that a reader of the JSON gets nothing else */
     bench_model_fini(&r.model);
     return result;

@@ -6,6 +6,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/unit.h"
+#include "cli/over_ranks.h"
 #include "cli/workload.h"
 
 #include <stdio.h>
@@ -13,6 +14,7 @@
 
 static const struct option_row options[] = {
     {"--threads", "N|all", "worker threads (1 unless told; the results are the same for any number)"},
+    {"--ranks", "N", "run on N processes of this machine, by MPI (docs/mpi.md); the results are the same"},
     {"--config", "FILE", "read a description; may come several times, later ones win"},
     {"--set", "PATH.KEY=VALUE", "set one parameter; wins over descriptions"},
     {"--until", "TIME", "stop at this simulated time, such as 2us, whatever the parameters say"},
@@ -78,6 +80,8 @@ static bool took(void *user, const struct option_row *row, const char *value, st
         r->given[r->given_count++] = (struct given){.option = row->name, .value = value, .own = own};
     } else if (!strcmp(row->name, "--threads")) {
         return options_threads(value, &r->options.threads, err);
+    } else if (!strcmp(row->name, "--ranks")) {
+        return over_ranks_start(value, err);
     } else if (!strcmp(row->name, "--until")) {
         return take_time(row->name, value, &r->options.until, err);
     } else if (!strcmp(row->name, "--json")) {
@@ -269,11 +273,13 @@ static int run_request(struct request *r)
     r->options.interrupt = &interrupted;
     if (!makes_sense(r, &err))
         return complain(EXIT_USAGE, &err);
+    if (!over_ranks_join(&r->options.ranks, &err))
+        return complain(EXIT_FAILED, &err);
     if (!configure(r, &err))
         return complain(EXIT_FAILED, &err);
     if (!configure_set(r, &err) || !descriptions_are_safe(r, &err))
         return complain(EXIT_USAGE, &err);
-    if (r->dump && !dump_config(r, &err))
+    if (r->dump && !ranks_number(r->options.ranks) && !dump_config(r, &err))
         return complain(EXIT_FAILED, &err);
     switch (bench_run(r->bench, &r->config, &r->options, stdout, &err)) {
     case BENCH_DONE:
@@ -356,6 +362,7 @@ const struct cmd cmd_bench = {
             "The checksum is over every event, the final state and the statistics; it depends on the\n"
             "parameters and on nothing else. Each key of the benchmark's section is an option, too.",
     .options = options,
+    .over_ranks = true,
     .run = run,
     .help_more = list_benches,
     .complete = complete,

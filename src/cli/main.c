@@ -1,4 +1,5 @@
 #include "cli/cli.h"
+#include "cli/over_ranks.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/text.h"
@@ -47,7 +48,10 @@ static void let_writes_fail(void)
 
 int complain(int status, const struct err *err)
 {
-    fputs("heddle: ", stderr);
+    struct text where = {0};
+    over_ranks_tell(&where);
+    fprintf(stderr, "heddle: %s", where.at ? where.at : "");
+    text_fini(&where);
     for (const char *at = err->text; *at; at++) {
         /* the lines of a report are indented; any other line break or odd byte is part of what the user typed
          */
@@ -119,6 +123,11 @@ static int run_command(int count, char **words)
         cmd_print_help(command);
         return EXIT_GOOD;
     }
+    if (ranks_job().count > 1 && !command->over_ranks) {
+        struct err err;
+        err_set(&err, "%s does not run over several ranks: start it without mpirun", command->name);
+        return complain(EXIT_USAGE, &err);
+    }
     return command->run(count ? count - 1 : 0, words + 1);
 }
 
@@ -137,5 +146,5 @@ int main(int count, char **words)
         }
         log_set_level(level);
     }
-    return with_output_written(run_command(count - 1, words + 1));
+    return over_ranks_leave(with_output_written(run_command(count - 1, words + 1)));
 }

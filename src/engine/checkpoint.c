@@ -4,11 +4,12 @@
  * components. Events are written as they are (struct event). */
 #include "engine/island.h"
 #include "base/archive.h"
+#include "ranks/parts.h"
 
 #include <stdio.h>
 
 static const struct archive_kind kind = {
-    .magic = "HEDDLECP", .name = "checkpoint of Heddle", .version = {1, ENGINE_MESSAGE_VERSION}};
+    .magic = "HEDDLECP", .name = "checkpoint of Heddle", .version = {2, ENGINE_MESSAGE_VERSION}};
 
 static uint64_t digest_text(uint64_t digest, const char *text)
 {
@@ -16,7 +17,7 @@ static uint64_t digest_text(uint64_t digest, const char *text)
 }
 
 /* What must be alike in the model that saves and the one that loads. */
-static uint64_t shape_digest(const struct engine *engine)
+uint64_t engine_shape(const struct engine *engine)
 {
     uint64_t digest = digest_word(engine->spec.seed, engine->spec.payload_bytes);
     digest = digest_word(digest, engine->watched);
@@ -155,19 +156,36 @@ static void archive_component(struct archive *archive, struct component *compone
         component->ops->archive(component, component->state, archive);
 }
 
+/* ---- parts: each is of one rank, and a file has them all, however many ranks there were ---- */
+
 void engine_archive(struct engine *engine, struct archive *archive)
 {
     bool started = engine->started;
+    struct ranks_parts parts;
+    struct archive one;
     REQUIRE(engine->ready && !(archive->reading && started));
-    archive_expect(archive, shape_digest(engine));
-    started = archive_number(archive, started, 1);
-    ARCHIVE_VALUE(archive, engine->time);
+    ranks_parts_begin(&parts, engine->spec.ranks, archive);
+    if (archive->reading || !ranks_number(engine->spec.ranks)) {
+        archive_expect(archive, engine_shape(engine));
+        started = archive_number(archive, started, 1);
+        ARCHIVE_VALUE(archive, engine->time);
+    }
     for (size_t i = 0; i < engine->island_count; i++)
-        archive_island(archive, engine->islands[i]);
+        if (ranks_part_open(&parts, archive, engine->islands[i]->rank, &one)) {
+            archive_island(&one, engine->islands[i]);
+            ranks_part_close(&parts, archive, &one);
+        }
     for (size_t i = 0; i < engine->port_count; i++)
-        archive_port(archive, engine->ports[i]);
+        if (ranks_part_open(&parts, archive, engine->ports[i]->island->rank, &one)) {
+            archive_port(&one, engine->ports[i]);
+            ranks_part_close(&parts, archive, &one);
+        }
     for (size_t i = 0; i < engine->component_count; i++)
-        archive_component(archive, engine->components[i]);
+        if (ranks_part_open(&parts, archive, engine->components[i]->island->rank, &one)) {
+            archive_component(&one, engine->components[i]);
+            ranks_part_close(&parts, archive, &one);
+        }
+    ranks_parts_end(&parts, archive);
     engine->started = started;
 }
 
@@ -175,13 +193,17 @@ void engine_archive(struct engine *engine, struct archive *archive)
 
 bool engine_save(const struct engine *engine, const char *path, const char *note, struct err *err)
 {
-    struct archive archive;
+    struct archive archive = archive_writer();
+    bool leads = !ranks_number(engine->spec.ranks);
     if (engine->failure)
         return err_set(err, "cannot save %s: the simulation has failed", path);
-    if (!archive_create(&archive, path, &kind, note, err))
+    if (leads && !archive_create(&archive, path, &kind, note, err))
         return false;
     engine_archive((struct engine *)(uintptr_t)engine, &archive); /* which writing does not change */
-    return archive_commit(&archive, err);
+    if (leads)
+        return archive_commit(&archive, err);
+    text_fini(&archive.text);
+    return archive.good || err_set(err, "%s", archive.why);
 }
 
 bool engine_read_note(const char *path, struct text *note, struct err *err)
@@ -193,27 +215,49 @@ bool engine_read_note(const char *path, struct text *note, struct err *err)
     return good;
 }
 
+/* Rank 0 reads the file; the others get what is in it. Nothing, where it could not be read. */
+static bool share_file(struct ranks *ranks, struct archive *archive, struct text *bytes, struct err *err)
+{
+    if (!ranks_number(ranks) && archive->good)
+        text_add_bytes(bytes, archive->at, (size_t)(archive->end - archive->at));
+    return ranks_broadcast(ranks, 0, bytes, err);
+}
+
+static bool load(struct engine *engine, struct archive *archive, const char *path, struct err *err)
+{
+    uint64_t shape = 0;
+    if ((size_t)(archive->end - archive->at) >= sizeof shape)
+        memcpy(&shape, archive->at, sizeof shape);
+    if (shape != engine_shape(engine))
+        return err_set(err, "%s was saved from another model or with other parameters", path);
+    engine_archive(engine, archive);
+    if (archive_at_end(archive))
+        return true;
+    err_set(err, "%s is damaged: its content does not fit the model", path);
+    engine->started = false; /* half of it is in: this engine cannot run */
+    engine->failure = mem_alloc(1, sizeof *engine->failure);
+    *engine->failure = *err;
+    return false;
+}
+
 bool engine_load(struct engine *engine, const char *path, struct err *err)
 {
-    struct archive archive;
-    uint64_t shape = 0;
+    struct ranks *ranks = engine->spec.ranks;
+    struct archive archive = {0};
+    struct text bytes = {0};
     REQUIRE(engine->ready && !engine->started);
-    if (!archive_open(&archive, path, &kind, NULL, err))
-        return false;
-    if ((size_t)(archive.end - archive.at) >= sizeof shape)
-        memcpy(&shape, archive.at, sizeof shape);
-    bool good = shape == shape_digest(engine) ||
-                err_set(err, "%s was saved from another model or with other parameters", path);
-    if (good) {
-        engine_archive(engine, &archive);
-        good = archive_at_end(&archive) ||
-               err_set(err, "%s is damaged: its content does not fit the model", path);
-        if (!good) { /* half of it is in: this engine cannot run */
-            engine->started = false;
-            engine->failure = mem_alloc(1, sizeof *engine->failure);
-            *engine->failure = *err;
-        }
+    bool is_open = !ranks_number(ranks) && archive_open(&archive, path, &kind, NULL, err);
+    bool good = is_open;
+    if (ranks_count(ranks) > 1) {
+        struct err lost;
+        good = share_file(ranks, &archive, &bytes, &lost) && bytes.length;
+        struct archive copy = archive_reader(bytes.at, bytes.length);
+        good = good && load(engine, &copy, path, err);
+    } else if (good) {
+        good = load(engine, &archive, path, err);
     }
-    archive_close(&archive);
+    if (is_open)
+        archive_close(&archive);
+    text_fini(&bytes);
     return good;
 }

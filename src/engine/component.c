@@ -45,6 +45,16 @@ uint32_t component_island(const struct component *self)
     return self->island->index;
 }
 
+bool component_is_here(const struct component *self)
+{
+    return self->island->is_here;
+}
+
+uint32_t component_rank(const struct component *self)
+{
+    return self->island->rank;
+}
+
 uint64_t component_seed(const struct component *self)
 {
     return self->island->engine->spec.seed;
@@ -81,7 +91,8 @@ void engine_post(struct engine *engine, struct component *component, uint64_t ti
                  const void *payload, uint16_t bytes)
 {
     REQUIRE(engine->ready && time >= engine->time);
-    schedule(component, time, kind, payload, bytes);
+    if (component->island->is_here) /* else its rank is called, too */
+        schedule(component, time, kind, payload, bytes);
 }
 
 inline void component_wake(struct component *self, uint64_t time)

@@ -53,6 +53,7 @@ struct event {
 /* ---- making a model ---- */
 
 struct zone;
+struct ranks;
 
 struct engine_spec {
     uint64_t seed;          /* of all random streams */
@@ -66,6 +67,10 @@ struct engine_spec {
      * the island's; for what its model makes before, see island_own. The caller's; freed after all that is in
      * it. */
     struct zone *apart;
+
+    /* The processes that the islands are spread over (ranks/ranks.h), or NULL: this one has them all. All make
+     * the same model, and call the same functions in the same order. */
+    struct ranks *ranks;
 };
 
 struct engine *engine_new(const struct engine_spec *spec);
@@ -101,6 +106,14 @@ struct island *engine_island(struct engine *engine, const char *name);
  * thread runs a region for as long as it can before it turns to another: its state stays in the host's
  * caches. It has no effect on results. */
 void engine_region(struct engine *engine, uint32_t region);
+
+/* Where there are ranks: this one has the island. Before engine_ready; an island that is not placed is on rank
+ * 0. Only there is its state ever touched. */
+void engine_place(struct engine *engine, uint32_t island, uint32_t rank);
+uint32_t engine_island_count(const struct engine *engine);
+
+/* Islands that nobody placed are spread evenly, in the order they were made in. */
+void engine_spread(struct engine *engine);
 
 /* Where islands are apart: what is allocated from now on belongs to this island; with NULL, to nobody again.
  */
@@ -153,6 +166,8 @@ void *component_state(const struct component *self); /* the same as the handlers
 const char *component_name(const struct component *self);
 const struct component_ops *component_type(const struct component *self); /* as given */
 uint32_t component_island(const struct component *self);
+bool component_is_here(const struct component *self); /* on this rank: else it is only a name */
+uint32_t component_rank(const struct component *self);
 uint64_t component_seed(const struct component *self); /* for rng_init, with the component's name as stream */
 struct port *component_port(const struct component *self, uint32_t number);
 
@@ -259,6 +274,10 @@ bool engine_load(struct engine *engine, const char *path, struct err *err);
 /* The same as a part of something larger, both ways. Reading: archive->good says whether it matched; if not,
  * the engine can only be freed. */
 void engine_archive(struct engine *engine, struct archive *archive);
+
+/* Where there are ranks: afterwards rank 0 knows the state and the counts of all islands, as if it had run them
+ * alone. Between runs; all ranks call it. */
+bool engine_gather(struct engine *engine, struct err *err);
 
 bool engine_read_note(const char *path, struct text *note, struct err *err);
 

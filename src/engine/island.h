@@ -6,6 +6,8 @@
 #include "engine/engine.h"
 #include "engine/mail.h"
 #include "engine/queue.h"
+#include "base/text.h"
+#include "ranks/ranks.h"
 
 /* order = 20 bits: source island | 44 bits: sequence */
 enum { SEQUENCE_BITS = 44, ISLAND_BITS = 20 };
@@ -24,6 +26,8 @@ struct island {
     uint64_t bound; /* events before it may be handled: within the window, and not behind the first wake-up */
     struct engine *engine;
     uint32_t index, region;
+    uint32_t rank; /* that has it; and whether this is that one */
+    bool is_here;
     bool watched;          /* keep watch_digest */
     uint64_t watch_digest; /* over all events so far */
     uint64_t lookahead;    /* the least latency of a link into it */
@@ -45,6 +49,7 @@ struct component {
     const void *spec;
     size_t state_bytes;
     char *name;
+    struct text waits; /* of one on another rank: what it waits for, in the report of a stall */
 };
 
 /* A pipe with a fixed time per byte; fractions of a picosecond are carried over, so nothing drifts. */
@@ -180,7 +185,10 @@ void port_give_credit_back(struct port *port, const struct event *event);
 bool hooks_call(struct hook *hooks, struct hook_context *context);
 
 /* stall.c: true, with a report, when something waits although nothing will happen any more. */
-bool engine_is_stalled(const struct engine *engine, struct err *err);
+bool engine_is_stalled(struct engine *engine, struct err *err);
+
+/* checkpoint.c: a digest of what must be alike in models that have the same state. */
+uint64_t engine_shape(const struct engine *engine);
 
 /* kinds.c: sorts the islands by what they are plugged into. */
 void engine_find_kinds(struct engine *engine);

@@ -1,5 +1,6 @@
 /* Builds a model: islands, components, ports, links; and checks that it can work. */
 #include "engine/island.h"
+#include "engine/away.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/zone.h"
@@ -57,6 +58,7 @@ static void component_free(struct component *component)
     }
     mem_free(component->ports);
     mem_free(component->state);
+    text_fini(&component->waits);
     mem_free(component->name);
     mem_free(component);
 }
@@ -99,6 +101,7 @@ struct island *engine_island(struct engine *engine, const char *name)
     island->first_wake = TIME_NEVER;
     island->name = mem_text(name);
     island->region = engine->region;
+    island->is_here = !ranks_number(engine->spec.ranks);
     mem_grow(engine->islands, engine->island_count, engine->island_capacity);
     return engine->islands[engine->island_count++] = island;
 }
@@ -107,6 +110,25 @@ void engine_region(struct engine *engine, uint32_t region)
 {
     engine->region = region;
     engine->region_count = (uint32_t)max_u64(engine->region_count, region);
+}
+
+void engine_place(struct engine *engine, uint32_t island, uint32_t rank)
+{
+    REQUIRE(!engine->ready && island < engine->island_count && rank < ranks_count(engine->spec.ranks));
+    engine->islands[island]->rank = rank;
+    engine->islands[island]->is_here = rank == ranks_number(engine->spec.ranks);
+}
+
+uint32_t engine_island_count(const struct engine *engine)
+{
+    return (uint32_t)engine->island_count;
+}
+
+void engine_spread(struct engine *engine)
+{
+    for (uint32_t i = 0; i < engine->island_count; i++)
+        engine_place(engine, i,
+                     (uint32_t)((uint64_t)i * ranks_count(engine->spec.ranks) / engine->island_count));
 }
 
 static void add_port(struct engine *engine, struct component *component, const char *name, size_t length)
@@ -323,6 +345,8 @@ bool engine_ready(struct engine *engine, struct err *err)
         island->wakes = mem_alloc(island->component_count, sizeof *island->wakes);
     }
     engine_find_kinds(engine);
+    if (ranks_count(engine->spec.ranks) > 1 && !away_check(engine, engine_shape(engine), err))
+        return false;
     engine->ready = true;
     log_info("model: %zu islands, %zu components, %zu ports, %zu links", engine->island_count,
              engine->component_count, engine->port_count, engine->link_count);

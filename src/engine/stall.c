@@ -1,5 +1,6 @@
 /* Reports of a stall: no event is left, but something still waits. Says who waits for whom. */
-#include "engine/island.h"
+#include "engine/away.h"
+#include "engine/waits.h"
 #include "base/text.h"
 
 enum { MOST_LINES = 12 };
@@ -59,7 +60,7 @@ static void tell_waiting(const struct engine *engine, struct text *waiting, size
     for (size_t i = 0; i < engine->component_count; i++) {
         const struct component *component = engine->components[i];
         struct text what = {0};
-        if (component->on.waits && component->on.waits(component, component->state, &what)) {
+        if (waits_of(component, &what)) {
             if ((*count)++ < MOST_LINES)
                 text_add(waiting, "\n  %s waits for %s", component->name, what.at ? what.at : "something");
         }
@@ -67,8 +68,10 @@ static void tell_waiting(const struct engine *engine, struct text *waiting, size
     }
 }
 
-bool engine_is_stalled(const struct engine *engine, struct err *err)
+bool engine_is_stalled(struct engine *engine, struct err *err)
 {
+    if (ranks_count(engine->spec.ranks) > 1)
+        away_share_waits(engine);
     size_t ports = 0, components = 0, told = 0;
     const struct port *blocked = NULL;
     struct text waiting = {0};

@@ -11,66 +11,15 @@
  *
  * A single worker runs one region in a window (engine_region), and islands of none. The others wait; what
  * they may send bounds how far the region can go. */
-#include "engine/island.h"
-#include "base/gate.h"
-#include "base/zone.h"
+#include "engine/crew.h"
+#include "engine/away.h"
 #include "base/host.h"
 #include "base/log.h"
+#include "base/zone.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
-
-struct crew_worker {
-    struct mail *out; /* to each owner, of the window that runs now; one of `mail` */
-    uint64_t *least;  /* by kind of island: the earliest event this worker knows to be still to come */
-    struct crew *crew;
-    struct mail *mail[2]; /* [window's parity][owner] */
-    unsigned index;
-    uint32_t owned_count;
-    uint64_t *next;  /* of each owned island: when something happens on it */
-    uint64_t *width; /* and how long a window it may run */
-    struct turn {
-        uint32_t place, events;
-    } * turns; /* the owned islands in the order they are run in: the most costly first; of a single worker:
-                  by region */
-    uint32_t *region_turns; /* where those of a region begin */
-    uint32_t *last_events;  /* of each: how many it handled when it last ran */
-    uint32_t *active; /* the owned islands (their places in `next`) with something to do in this window */
-    uint32_t active_count;
-    uint64_t island_windows;
-    /* touched by other workers */
-    _Alignas(CACHE_LINE) _Atomic uint32_t taken; /* how many of `active` are taken */
-    _Atomic uint32_t listed;                     /* the window that `active` is for */
-};
-
-struct crew {
-    struct engine *engine;
-    struct crew_worker *workers;
-    unsigned count;
-    unsigned spins;  /* before a waiting worker sleeps */
-    uint64_t widest; /* engine_widest_window */
-    const struct engine_run *run;
-    uint64_t until;  /* run->until, or just behind the first failure */
-    uint64_t start;  /* T of this window */
-    uint64_t *ahead; /* by kind of island: how far it may run, if that is more than its lookahead */
-    uint64_t *least; /* over all workers, while the next window is found */
-    uint32_t region; /* that runs in this window; 0: all do */
-    bool stop;
-    double told_progress;
-    uint64_t told_island_windows;
-    struct gate window; /* its number */
-    _Alignas(CACHE_LINE) _Atomic uint32_t arrived;
-    _Alignas(CACHE_LINE) _Atomic bool failed;
-    /* between runs the threads sleep here */
-    pthread_t *threads;
-    pthread_mutex_t lock;
-    pthread_cond_t called;
-    uint64_t calls;
-    bool dismissed;
-    _Atomic uint32_t back;
-    struct gate ended; /* the last of `calls` that all came back from */
-};
 
 /* A window is no wider than this, so that interrupts are heard on islands that nothing reaches. */
 #define WIDEST_WINDOW UINT64_C(1000000) /* ps */
@@ -86,13 +35,19 @@ static inline void note_next(struct crew_worker *worker, uint32_t island, uint64
 
 struct event *crew_append(struct crew_worker *worker, uint32_t island, const struct event *header)
 {
-    note_next(worker, island, header->time);
-    return mail_append(&worker->out[island % worker->crew->count], header->bytes);
+    const struct crew *crew = worker->crew;
+    uint32_t box = crew->box_of[island];
+    if (LIKELY(box < crew->count)) /* other ranks note what is sent to them */
+        note_next(worker, island, header->time);
+    return mail_append(&worker->out[box], header->bytes);
 }
 
-static struct island *owned_island(const struct crew_worker *worker, uint32_t place)
+void crew_note(struct crew *crew, const struct island *island, uint64_t time)
 {
-    return worker->crew->engine->islands[place * worker->crew->count + worker->index];
+    struct crew_worker *owner = &crew->workers[crew->box_of[island->index]];
+    uint64_t *next = &owner->next[crew->place_of[island->index]];
+    *next = min_u64(*next, time);
+    note_next(owner, island->index, time);
 }
 
 /* Puts the mail of the last window into the queues of the islands this worker owns. */
@@ -107,7 +62,7 @@ static void read_mail(struct crew_worker *me, unsigned parity)
             struct island *island = engine->ports[event->target]->island;
             at += mail_bytes_of(event);
             island_deliver(island, event);
-            uint64_t *next = &me->next[island->index / crew->count];
+            uint64_t *next = &me->next[crew->place_of[island->index]];
             *next = min_u64(*next, event->time);
         }
         mail->used = 0;
@@ -117,9 +72,9 @@ static void read_mail(struct crew_worker *me, unsigned parity)
 static uint64_t window_limit(const struct crew_worker *owner, uint32_t place)
 {
     const struct crew *crew = owner->crew;
-    uint32_t island = place * crew->count + owner->index;
+    uint32_t island = owner->owned[place]->index;
     uint64_t limit = add_saturating(crew->start, owner->width[place]);
-    return min_u64(max_u64(limit, crew->ahead[crew->engine->kind_of[island]]), crew->until);
+    return min_u64(max_u64(limit, crew->ahead[crew->engine->kind_of[island]]), crew->bound);
 }
 
 static int by_events(const void *a, const void *b)
@@ -145,7 +100,7 @@ static void list_turns(struct crew_worker *me, uint32_t from, uint32_t end)
         if (me->next[i] < window_limit(me, i))
             count++;
         else
-            note_next(me, i * me->crew->count + me->index, me->next[i]);
+            note_next(me, me->owned[i]->index, me->next[i]);
     }
     me->active_count = count;
 }
@@ -186,7 +141,7 @@ static void run_from_list(struct crew_worker *me, struct crew_worker *owner)
         if (place >= owner->active_count)
             return;
         uint32_t i = owner->active[place];
-        struct island *island = owned_island(owner, i);
+        struct island *island = owner->owned[i];
         island->worker = me;
         uint64_t events = island->events;
         if (UNLIKELY(me->crew->engine->spec.apart))
@@ -226,7 +181,7 @@ static void choose_region(struct crew *crew)
     for (uint32_t k = 0; k < engine->kind_count; k++) {
         if (!engine->region_of[k])
             continue;
-        if (engine->region_of[k] == crew->region && crew->least[k] < min_u64(crew->ahead[k], crew->until))
+        if (engine->region_of[k] == crew->region && crew->least[k] < min_u64(crew->ahead[k], crew->bound))
             return;
         if (crew->least[k] < earliest) {
             earliest = crew->least[k];
@@ -261,6 +216,16 @@ static void set_start(struct crew *crew)
         choose_region(crew);
 }
 
+void crew_find_start(struct crew *crew)
+{
+    for (uint32_t k = 0; k < crew->engine->kind_count; k++) {
+        crew->least[k] = TIME_NEVER;
+        for (unsigned i = 0; i < crew->count; i++)
+            crew->least[k] = min_u64(crew->least[k], crew->workers[i].least[k]);
+    }
+    set_start(crew);
+}
+
 static void tell_window(struct crew *crew)
 {
     uint64_t sum = 0;
@@ -277,19 +242,19 @@ static void turn(struct crew *crew)
     const struct engine_run *run = crew->run;
     if (run->window)
         tell_window(crew);
-    for (uint32_t k = 0; k < engine->kind_count; k++) {
-        crew->least[k] = TIME_NEVER;
-        for (unsigned i = 0; i < crew->count; i++)
-            crew->least[k] = min_u64(crew->least[k], crew->workers[i].least[k]);
-    }
-    set_start(crew);
+    crew_find_start(crew);
     engine->windows++;
     bool failed = atomic_load_explicit(&crew->failed, memory_order_relaxed);
     if (UNLIKELY(failed))
         stop_at_failure(crew);
     crew->until = min_u64(crew->until, atomic_load_explicit(&engine->stop_at, memory_order_relaxed));
-    crew->stop = crew->start >= crew->until || crew->start == TIME_NEVER ||
-                 (!failed && run->interrupt && atomic_load_explicit(run->interrupt, memory_order_relaxed));
+    crew->bound = crew->until;
+    if (crew->away)
+        away_turn(crew);
+    else
+        crew->stop =
+            crew->start >= crew->until || crew->start == TIME_NEVER ||
+            (!failed && run->interrupt && atomic_load_explicit(run->interrupt, memory_order_relaxed));
     if (run->progress && host_seconds() - crew->told_progress > progress_every) {
         run->progress(run->user, crew->start, engine_events(engine));
         crew->told_progress = host_seconds();
@@ -367,28 +332,59 @@ static void set_turns(struct crew_worker *worker)
     for (uint32_t region = 0; region < regions; region++) {
         worker->region_turns[region] = count;
         for (uint32_t i = 0; i < worker->owned_count; i++)
-            if (engine->region_of[engine->kind_of[owned_island(worker, i)->index]] == region)
+            if (engine->region_of[engine->kind_of[worker->owned[i]->index]] == region)
                 worker->turns[count++].place = i;
     }
     worker->region_turns[regions] = count;
 }
 
+/* Every count-th of this rank's. */
+static void set_owned(struct crew_worker *worker)
+{
+    const struct crew *crew = worker->crew;
+    for (int pass = 0; pass < 2; pass++) {
+        worker->owned_count = 0;
+        for (size_t i = 0; i < crew->engine->island_count; i++) {
+            if (crew->box_of[i] != worker->index)
+                continue;
+            if (pass)
+                worker->owned[worker->owned_count] = crew->engine->islands[i];
+            worker->owned_count++;
+        }
+        if (!pass)
+            worker->owned = mem_alloc_lines(worker->owned_count + 1, sizeof *worker->owned);
+    }
+}
+
+static void set_boxes(struct crew *crew)
+{
+    const struct engine *engine = crew->engine;
+    uint32_t ranks = ranks_count(engine->spec.ranks), here = 0;
+    crew->boxes = crew->count + (ranks > 1 ? ranks : 0);
+    crew->box_of = mem_alloc_lines(engine->island_count, sizeof *crew->box_of);
+    crew->place_of = mem_alloc_lines(engine->island_count, sizeof *crew->place_of);
+    for (size_t i = 0; i < engine->island_count; i++) {
+        const struct island *island = engine->islands[i];
+        crew->box_of[i] = island->is_here ? here % crew->count : crew->count + island->rank;
+        crew->place_of[i] = island->is_here ? here++ / crew->count : UINT32_MAX;
+    }
+}
+
 static void worker_init(struct crew_worker *worker, struct crew *crew, unsigned index)
 {
-    size_t islands = crew->engine->island_count;
     worker->crew = crew;
     worker->index = index;
-    worker->owned_count = (uint32_t)((islands + crew->count - 1 - index) / crew->count);
+    set_owned(worker);
     worker->next = mem_alloc_lines(worker->owned_count, sizeof *worker->next);
     worker->width = mem_alloc_lines(worker->owned_count, sizeof *worker->width);
     for (uint32_t i = 0; i < worker->owned_count; i++)
-        worker->width[i] = min_u64(owned_island(worker, i)->lookahead, WIDEST_WINDOW);
+        worker->width[i] = min_u64(worker->owned[i]->lookahead, WIDEST_WINDOW);
     set_turns(worker);
     worker->least = mem_alloc_lines(crew->engine->kind_count, sizeof *worker->least);
     worker->last_events = mem_alloc_lines(worker->owned_count, sizeof *worker->last_events);
     worker->active = mem_alloc_lines(worker->owned_count + 1, sizeof *worker->active);
     for (int parity = 0; parity < 2; parity++)
-        worker->mail[parity] = mem_alloc_lines(crew->count, sizeof *worker->mail[parity]);
+        worker->mail[parity] = mem_alloc_lines(crew->boxes, sizeof *worker->mail[parity]);
     worker->out = worker->mail[0];
 }
 
@@ -402,6 +398,9 @@ static struct crew *crew_new(struct engine *engine, unsigned count, struct err *
     crew->least = mem_alloc_lines(engine->kind_count, sizeof *crew->least);
     crew->region = count == 1 && engine->region_count > 1;
     crew->spins = count <= host_cores() ? SPINS : 0;
+    set_boxes(crew);
+    if (crew->boxes > count)
+        crew->away = away_new(crew);
     gate_set(&crew->window, 1); /* 0 is in `listed`: nothing was listed yet */
     crew->workers = mem_alloc_lines(count, sizeof *crew->workers);
     crew->threads = mem_alloc(count, sizeof *crew->threads);
@@ -434,10 +433,11 @@ void crew_free(struct crew *crew)
     for (unsigned i = 0; i < crew->count; i++) {
         struct crew_worker *worker = &crew->workers[i];
         for (int parity = 0; parity < 2; parity++) {
-            for (unsigned owner = 0; owner < crew->count; owner++)
-                mem_free(worker->mail[parity][owner].bytes);
+            for (unsigned box = 0; box < crew->boxes; box++)
+                mem_free(worker->mail[parity][box].bytes);
             mem_free(worker->mail[parity]);
         }
+        mem_free(worker->owned);
         mem_free(worker->next);
         mem_free(worker->width);
         mem_free(worker->turns);
@@ -448,6 +448,9 @@ void crew_free(struct crew *crew)
     }
     pthread_cond_destroy(&crew->called);
     pthread_mutex_destroy(&crew->lock);
+    away_free(crew->away);
+    mem_free(crew->box_of);
+    mem_free(crew->place_of);
     mem_free(crew->ahead);
     mem_free(crew->least);
     mem_free(crew->threads);
@@ -470,7 +473,7 @@ static void start_components(struct engine *engine)
 {
     for (size_t i = 0; i < engine->component_count; i++) {
         struct component *component = engine->components[i];
-        if (component->ops->start)
+        if (component->ops->start && component->island->is_here)
             component->ops->start(component, component->state);
     }
     engine->started = true;
@@ -493,19 +496,28 @@ static void begin(struct crew *crew, const struct engine_run *run)
     read_all_mail(crew);
     for (uint32_t k = 0; k < engine->kind_count; k++)
         crew->least[k] = TIME_NEVER;
-    for (size_t i = 0; i < engine->island_count; i++) {
-        struct crew_worker *owner = &crew->workers[i % crew->count];
-        struct island *island = engine->islands[i];
-        uint64_t next = island->failure ? TIME_NEVER : island_next_time(island);
-        owner->next[i / crew->count] = next;
-        uint64_t *least = &crew->least[engine->kind_of[i]];
-        *least = min_u64(*least, next);
-        if (island->failure)
-            crew->until = 0; /* it failed in its `start`: nothing happens at all */
+    for (unsigned w = 0; w < crew->count; w++) {
+        const struct crew_worker *owner = &crew->workers[w];
+        for (uint32_t i = 0; i < owner->owned_count; i++) {
+            const struct island *island = owner->owned[i];
+            uint64_t next = island->failure ? TIME_NEVER : island_next_time(island);
+            owner->next[i] = next;
+            uint64_t *least = &crew->least[engine->kind_of[island->index]];
+            *least = min_u64(*least, next);
+            if (island->failure)
+                crew->until = 0; /* it failed in its `start`: nothing happens at all */
+        }
     }
+    for (unsigned w = 1; w < crew->count; w++)
+        for (uint32_t k = 0; k < engine->kind_count; k++)
+            crew->workers[w].least[k] = TIME_NEVER;
     memcpy(crew->workers[0].least, crew->least, engine->kind_count * sizeof *crew->least);
     set_start(crew);
-    crew->stop = crew->start >= crew->until || crew->start == TIME_NEVER;
+    crew->bound = crew->until;
+    if (crew->away)
+        away_begin(crew);
+    else
+        crew->stop = crew->start >= crew->until || crew->start == TIME_NEVER;
 }
 
 static void run_all(struct crew *crew)
@@ -526,9 +538,11 @@ static enum engine_outcome fail(struct engine *engine, const struct err *why)
     return ENGINE_FAILED;
 }
 
-static enum engine_outcome outcome(const struct crew *crew, struct err *err)
+static enum engine_outcome outcome(struct crew *crew, struct err *err)
 {
     struct engine *engine = crew->engine;
+    if (crew->away && !away_end(crew, err))
+        return fail(engine, err);
     const struct island *failed = engine_first_failure(engine);
     if (failed) {
         engine->time = failed->failed_at;
@@ -538,11 +552,21 @@ static enum engine_outcome outcome(const struct crew *crew, struct err *err)
     if (crew->start == TIME_NEVER) {
         for (size_t i = 0; i < engine->island_count; i++)
             engine->time = max_u64(engine->time, engine->islands[i]->now);
+        if (crew->away)
+            engine->time = away_latest(engine, engine->time);
         return engine_is_stalled(engine, err) ? fail(engine, err) : ENGINE_FINISHED;
     }
     bool until = crew->start >= crew->until;
     engine->time = max_u64(engine->time, until ? crew->until : crew->start);
     return until ? ENGINE_UNTIL : ENGINE_INTERRUPTED;
+}
+
+static size_t islands_here(const struct engine *engine)
+{
+    size_t here = 0;
+    for (size_t i = 0; i < engine->island_count; i++)
+        here += engine->islands[i]->is_here;
+    return here;
 }
 
 enum engine_outcome engine_run(struct engine *engine, const struct engine_run *run, struct err *err)
@@ -553,7 +577,7 @@ enum engine_outcome engine_run(struct engine *engine, const struct engine_run *r
         return ENGINE_FAILED;
     }
     unsigned threads =
-        (unsigned)min_u64(max_u64(run->threads, 1), engine->island_count); /* more would idle */
+        (unsigned)min_u64(max_u64(run->threads, 1), islands_here(engine)); /* more would idle */
     if (engine->spec.apart)
         threads = 1;
     log_debug("running from %llu to %llu ps on %u threads", (unsigned long long)engine->time,

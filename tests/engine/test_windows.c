@@ -129,7 +129,7 @@ static void init_phold(struct bench_model *model, struct config *config, const s
     config_init(config, *groups);
     must(config_set(config, "phold.islands=20", err));
     must(config_set(config, "phold.time=200ns", err));
-    must(bench_model_init(model, bench, config, err));
+    must(bench_model_init(model, bench, config, NULL, err));
 }
 
 static void fini_phold(struct bench_model *model, struct config *config, const struct param_group **groups)

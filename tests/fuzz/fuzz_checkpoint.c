@@ -42,7 +42,7 @@ static void model_init(struct model *model)
     model->groups = bench_groups(bench);
     config_init(&model->config, model->groups);
     require(config_read_text(&model->config, "fuzz.ini", description, sizeof description - 1, &err), &err);
-    require(bench_model_init(&model->bench, bench, &model->config, &err), &err);
+    require(bench_model_init(&model->bench, bench, &model->config, NULL, &err), &err);
 }
 
 static void model_fini(struct model *model)

@@ -28,7 +28,7 @@ static void build_model(const struct bench *bench, const struct config *config)
 {
     struct bench_model model;
     struct err err;
-    if (bench_model_init(&model, bench, config, &err))
+    if (bench_model_init(&model, bench, config, NULL, &err))
         bench_model_fini(&model);
 }
 
