@@ -2,6 +2,7 @@
 #include "cli/caches_check.h"
 #include "cli/caches_record.h"
 #include "cli/dealing.h"
+#include "cli/over_ranks.h"
 #include "cli/trace.h"
 #include "base/bits.h"
 #include "base/file.h"
@@ -126,6 +127,12 @@ static bool take_threads(struct caches_asked *asked, const char *value, struct e
     return options_threads(value, &asked->request.host.threads, err);
 }
 
+static bool take_ranks(struct caches_asked *asked, const char *value, struct err *err)
+{
+    (void)asked;
+    return over_ranks_start(value, err);
+}
+
 static bool take_seed(struct caches_asked *asked, const char *value, struct err *err)
 {
     return take_number("--seed", value, 0, UINT64_MAX, &asked->request.spec.seed, err);
@@ -210,6 +217,7 @@ TAKE_SWITCH(resident, request.host.resident)
     X("--per-cache", NULL, "print the counts of each cache, too", per_cache)                                 \
     X("--device", "cpu|cuda", "where they are simulated (cpu unless told); counts are the same", device)     \
     X("--threads", "N|all", "threads (all unless told); counts are the same", threads)                       \
+    X("--ranks", "N", "share a sweep among N processes of this machine, by MPI; counts are the same", ranks) \
     X("--batch", "N", "accesses of a tile that are simulated at a time; counts are the same", batch)         \
     X("--no-overlap", NULL, "cuda: transfers and kernels one after the other", no_overlap)                   \
     X("--resident", NULL, "cuda: all accesses are transferred before any is simulated", resident)            \
@@ -387,8 +395,8 @@ static int evaluate(struct caches_asked *asked)
 static bool can_be_dealt(const struct caches_asked *asked, struct err *err)
 {
     return !asked->request.ranks || (asked->request.sweep_text && !asked->evaluate) ||
-           err_set(err, "caches: ranks share the configurations of a sweep; this is none: start it without "
-                        "mpirun");
+           err_set(err,
+                   "caches: without --sweep it does not run over several ranks: start it without mpirun");
 }
 
 static int run(int count_words, char **words)
@@ -434,6 +442,7 @@ const struct cmd cmd_caches = {
         "round in an address space of its own. Traces that are given together share one, and their\n"
         "caches snoop on each other, unless --snoop says otherwise. docs/caches.md tells more.",
     .options = options,
+    .over_ranks = true,
     .run = run,
     .help_more = help_more,
 };

@@ -79,6 +79,7 @@ const struct cmd cmd_study = {
         "events and threads show how parallel the simulation of a model is. Without a name, all studies\n"
         "are listed.",
     .options = cmd_study_file_options,
+    .over_ranks = true,
     .help_more = help_more,
     .complete = complete,
     .run = run,

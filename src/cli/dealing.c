@@ -10,15 +10,11 @@
 
 bool dealing_join(struct ranks **ranks, struct err *err)
 {
-    enum { MOMENT_US = 500 * 1000 };
     *ranks = NULL;
-    struct ranks_job job = ranks_job();
-    if (job.count <= 1)
+    if (ranks_job().count <= 1)
         return true;
     prctl(PR_SET_PDEATHSIG, SIGTERM); /* a launcher that is killed ends nobody: we end with it */
     *ranks = ranks_start(err);
-    if (!*ranks && job.number) /* what is wrong on all is told once: when rank 0 has, the launcher ends all */
-        usleep(MOMENT_US);
     return *ranks;
 }
 
@@ -50,7 +46,7 @@ bool dealing_refused(const char *what, int *status)
     struct err err;
     if (job.count <= 1)
         return false;
-    err_set(&err, "%s cannot be shared by %u ranks: start it without mpirun", what, job.count);
+    err_set(&err, "%s does not run over several ranks: start it without mpirun", what);
     *status = job.number ? EXIT_GOOD : complain(EXIT_USAGE, &err);
     return true;
 }

@@ -4,6 +4,7 @@
 #include "base/mem.h"
 #include "cli/dealing.h"
 #include "cli/folder.h"
+#include "cli/over_ranks.h"
 #include "cli/run.h"
 #include "cli/timing.h"
 #include "cli/workload.h"
@@ -25,6 +26,7 @@ const struct option_row cmd_study_file_options[] = {
     {"--jobs", "N|all",
      "points at a time, each in a process of its own (all cores unless told); of each rank"},
     {"--threads", "N|all", "threads of each (1 unless told)"},
+    {"--ranks", "N", "share the points among N processes of this machine, by MPI (docs/studies.md)"},
     {"--results", "FOLDER", "keep the statistics of every point there"},
     {"--resume", NULL, "with --results: do not run again what is there already"},
     {"--json", "FILE", "write axes, figures, and all metrics of all points"},
@@ -74,6 +76,8 @@ static bool took(void *user, const struct option_row *row, const char *value, st
         return take_jobs(value, &r->how.jobs, err);
     if (!strcmp(row->name, "--threads"))
         return options_threads(value, &r->how.threads, err);
+    if (!strcmp(row->name, "--ranks"))
+        return over_ranks_start(value, err);
     if (!strcmp(row->name, "--quick"))
         r->is_quick = true;
     else if (!strcmp(row->name, "--only"))

@@ -7,6 +7,7 @@ if [[ ! -e $(dirname "$HEDDLE")/mpi/libheddle_mpi.so ]]; then
     exit 0
 fi
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+export OMPI_MCA_odls_base_sigkill_timeout=0 # mpirun does not wait a second or two for ranks that have ended
 mpi=(mpirun --quiet --oversubscribe --bind-to none)
 
 # dealt RANKS WORD...: as run, by so many ranks.

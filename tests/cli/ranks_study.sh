@@ -36,6 +36,10 @@ for ranks in 2 3; do
     expect_same "names of results of $ranks ranks" "$(ls kept.1)" "$(ls kept.$ranks)"
     [[ -s plots/speedup.svg ]] || fail 'no plot'
 done
+run study clock.ini --ranks 2 --json started.json
+expect_status 0
+expect_same_file 'tables of --ranks 2' first out
+expect_same_file 'JSON of --ranks 2' 1.json started.json
 expect_same 'folders that were left' '' "$(find . -name 'heddle-run-*')"
 
 # ---- points that fail, and what is of the launcher's is not for the points ----
@@ -64,7 +68,7 @@ cat >"$long" <<'END'
 [workload.spmv]
 [axis.rows]
 set = --rows
-values = 15000 15001 15002 15003 15004 15005 15006 15007
+values = 11000 11001 11002 11003 11004 11005
 END
 run study "$long"
 expect_status 0
@@ -72,10 +76,10 @@ cp out whole
 
 # results: how many are there.
 results() {
-    find later -name '*.json' 2>/dev/null | wc -l
+    grep -ls '"state": "complete"' later/*.json | wc -l # one that was made to end may have left another state
 }
 has_some() {
-    (($(results) >= 2))
+    (($(results) >= 1))
 }
 
 # resumes: the rest, which is not all, gives the same tables.
@@ -85,42 +89,45 @@ resumes() {
     touch -d 2001-01-01 later/*.json
     dealt 2 study "$long" --results later --resume
     expect_status 0
-    expect_line err "^heddle: study: $there of 8 points are in later already$"
+    expect_line err "^heddle: study: $there of 6 points are in later already$"
     expect_same_file "tables behind $1" whole out
-    expect_same "points that ran again behind $1" $((8 - there)) "$(find later -name '*.json' -newermt 2002-01-01 | wc -l)"
+    expect_same "points that ran again behind $1" $((6 - there)) "$(find later -name '*.json' -newermt 2002-01-01 | wc -l)"
     rm -rf later
 }
 
-for number in 0 1; do
-    start_dealt 2 study "$long" --results later --resume
-    wait_until has_some
-    kill -KILL "$(rank_process $number)"
-    ends "$long"
-    expect_status 137
-    (($(results) < 8)) || fail 'all points were done before the kill'
-    resumes "the kill of rank $number"
-done
+start_dealt 2 study "$long" --results later --resume
+wait_until has_some
+kill -KILL "$(rank_process 1)"
+ends "$long"
+expect_status 137
+(($(results) < 6)) || fail 'all points were done before the kill'
+resumes 'the kill of rank 1'
 
 start_dealt 2 study "$long" --results later --resume
 wait_until has_some
 kill -KILL "$child"
 ends "$long"
+file=$(grep -ls '"state": "complete"' later/*.json | head -n 1)
+truncate -s 20 "$file" # as a full disk would leave it: not a result
 resumes 'the kill of mpirun'
 
+# ---- Ctrl-C ----
+
+cat >"$long" <<'END'
+[workload.fir]
+[workload.nbody]
+options = --n 65536
+END
+unset OMPI_MCA_odls_base_sigkill_timeout
 start_dealt 2 study "$long" --results later --resume
 wait_until has_some
 kill -INT "$child"
 ends "$long"
 [[ $status != 0 ]] || fail "$ran: status 0 behind Ctrl-C"
 expect_line err '^heddle: interrupted: what is known so far was told; go on with --resume$'
-expect_line out '^spmv +[0-9,]+ .* -$'
-file=$(find later -name '*.json' | head -n 1)
-truncate -s 100 "$file"
-there=$(($(results) - 1))
-dealt 2 study "$long" --results later --resume
-expect_status 0
-expect_line err "^heddle: study: $there of 8 points are in later already$"
-expect_same_file 'tables behind damage' whole out
+expect_line out '^fir +[0-9,]+$'
+expect_line out '^nbody +-$'
+export OMPI_MCA_odls_base_sigkill_timeout=0
 
 # ---- mistakes: one line, and the end of all ranks ----
 
@@ -129,7 +136,7 @@ expect_one_error 'cannot read none.ini'
 dealt 3 study clock.ini --jsn x
 expect_one_error 'unknown option --jsn'
 dealt 2 study events
-expect_one_error 'events cannot be shared by 2 ranks'
+expect_one_error 'events does not run over several ranks'
 dealt 2 study clock.ini --json none/x.json
 expect_one_error 'cannot write none/x.json'
 sed 's/500MHz/600MHz/g' clock.ini >other.ini

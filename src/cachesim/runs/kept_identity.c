@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <string.h>
+#include <unistd.h>
 
 /* Of the whole file: a trace of the same size may have other accesses in its middle. */
 static bool digest_file(const char *path, uint64_t *bytes, uint64_t *digest, struct err *err)
@@ -27,7 +28,7 @@ static bool add_trace(const char *trace, struct text *text, struct err *err)
 {
     const char *path = source_file(trace);
     uint64_t bytes, digest;
-    if (!feed_can_reopen(trace))
+    if (!access(path, F_OK) && !feed_can_reopen(trace))
         return err_set(err,
                        "%s: a sweep on ranks, or with --results, reads it several times, which only plain "
                        "files can be",
