@@ -16,7 +16,7 @@
 #include <string.h>
 
 /* Further configurations of a pass make reading no cheaper, and a kill loses them all. */
-enum { PIECE_MOST = 16, STACKED_LEAST = 4 };
+enum { PIECE_LEAST = 2, PIECE_MOST = 16, STACKED_LEAST = 4 };
 
 struct group { /* configurations that can share a pass */
     size_t first, count, taken;
@@ -104,14 +104,17 @@ static void make_groups(struct sharing *s)
     mem_free(is_placed);
 }
 
-/* Towards the end pieces get smaller, so that all ranks end at about the same time. */
+/* Towards the end pieces get smaller, so that all ranks end at about the same time. Small ones cost most:
+ * each reads all accesses. */
 static size_t size_of_next(const struct sharing *s, const struct group *group)
 {
     size_t left = group->count - group->taken, ranks = ranks_count(s->r->ranks);
-    size_t size = group->is_stacked ? max_u64((group->count + ranks - 1) / ranks, STACKED_LEAST)
-                  : ranks == 1      ? PIECE_MOST
-                                    : min_u64(max_u64(left / (2 * ranks), 1), PIECE_MOST);
-    return min_u64(size, left);
+    size_t share = (left + ranks - 1) / ranks;
+    if (group->is_stacked)
+        return min_u64(max_u64((group->count + ranks - 1) / ranks, STACKED_LEAST), left);
+    if (ranks == 1)
+        return min_u64(PIECE_MOST, left);
+    return min_u64(max_u64(left / (ranks + 1), min_u64(share, PIECE_LEAST)), PIECE_MOST);
 }
 
 static bool next(void *user, struct text *piece)
