@@ -48,11 +48,10 @@ bool bench_model_init(struct bench_model *model, const struct bench *bench, cons
 {
     struct bench_engine_spec spec;
     config_fill(config, &bench_engine_params, "engine", &spec);
-    *model = (struct bench_model){.engine = engine_new(&(struct engine_spec){
-                                      .seed = spec.seed,
-                                      .same_time_limit = spec.same_time_limit,
-                                      .ranks = ranks}),
-                                  .until = TIME_NEVER};
+    *model =
+        (struct bench_model){.engine = engine_new(&(struct engine_spec){
+                                 .seed = spec.seed, .same_time_limit = spec.same_time_limit, .ranks = ranks}),
+                             .until = TIME_NEVER};
     bool good = bench->build(model, config, err);
     if (good)
         engine_spread(model->engine);

@@ -132,6 +132,8 @@ static void sync_memory(struct machine *machine, uint64_t at, uint64_t bytes, en
     struct archive body = archive_writer();
     struct text answer = {0};
     enum letter_kind kind;
+    if (use == MEMORY_DROPPED)
+        use = MEMORY_CHANGED;
     letter_sync_archive(&(struct letter_sync){at, bytes, use}, &body);
     attach_post(attach, LETTER_SYNC, &body);
     if (!attach->gone && !letter_receive(&attach->seat.mailbox->to_program, &kind, &answer, &attach->waiting))

@@ -44,17 +44,6 @@ static void give_bounce(struct attach *attach, struct task *task)
 
 /* ---- begin ---- */
 
-static void fill_kernel(struct letter_begin *letter, const struct launch *launch)
-{
-    const struct kernel *kernel = launch->kernel;
-    letter->is_kernel = true;
-    letter->uses_heap = launch->heap;
-    letter->object = kernel->object;
-    letter->launch = *launch;
-    text_add(&letter->kernel, "%s", kernel->facts.name);
-    text_add_bytes(&letter->params, launch->params, kernel->facts.param_bytes);
-}
-
 void attach_begin(struct machine *machine, struct task *task)
 {
     struct attach *attach = (struct attach *)machine;
@@ -74,7 +63,7 @@ void attach_begin(struct machine *machine, struct task *task)
         last = &(*last)->next;
     *last = task;
     if (task->launch)
-        fill_kernel(&letter, task->launch);
+        letter_fill_kernel(&letter, task->launch);
     letter.is_carried = carried;
     if (carried == &task->from && task->bounce)
         letter_put_rows(task, carried, attach->seat.bounce + task->bounce - 1);

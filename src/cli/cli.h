@@ -21,7 +21,7 @@ struct cmd {
     const char *more;                 /* further lines of its help, or NULL */
     const struct option_row *options; /* ends with a NULL name; or NULL */
     bool passes_words;                /* its options end at the first other word, and the rest is not ours */
-    bool over_ranks; /* it can run over several ranks (cli/over_ranks.h) */
+    bool over_ranks;                  /* it can run over several ranks (cli/over_ranks.h) */
     int (*run)(int count, char **words); /* words behind the command's name; returns the exit status */
     void (*help_more)(void);             /* prints what tables know, behind the rest of the help; or NULL */
     /* Prints words for completion, one a line, behind this word (empty for the first); or NULL. */

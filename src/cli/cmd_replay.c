@@ -1,4 +1,5 @@
 /* heddle replay: what a trace of instructions takes on a system. */
+#include "cli/over_ranks.h"
 #include "cli/cli.h"
 #include "cli/folder.h"
 #include "cli/replay_sample.h"
@@ -256,11 +257,13 @@ static int replay(const struct replay_request *r, struct itrace_reader *reader, 
                                   .threads = r->threads,
                                   .interrupt = &interrupted,
                                   .timing = {.on = true,
+                                             .ranks = over_ranks(),
                                              .max_cycles = timing_max_cycles(&r->timing),
                                              .cold_caches = r->timing.cold_caches,
                                              .profile = true,
                                              .checkpoint = r->timing.checkpoint,
                                              .checkpoint_at = timing_checkpoint_at(&r->timing),
+                                            .checkpoint_every = timing_checkpoint_every(&r->timing),
                                              .checkpoint_stop = r->timing.checkpoint_stop,
                                              .resume = r->timing.resume,
                                              .identity = identity.at,
@@ -355,6 +358,7 @@ static int run(int count, char **words)
     struct replay_request r = {
         .threads = 1, .timing.mode = "timing", .repeats = 1, .how = {.epoch = 1000, .steps = 1}};
     int status = EXIT_GOOD;
+    bool follows = false;
     catch_interrupts();
     if (!options_parse(options, count, words, &r, took, &err) ||
         (!r.wants_help && !r.folder && !err_set(&err, "replay: expected the folder of a trace")) ||
@@ -379,7 +383,12 @@ static int run(int count, char **words)
         status = complain(EXIT_USAGE, &err);
     } else if (r.wants_help) {
         cmd_print_help(&cmd_replay);
-    } else {
+    } else if ((r.sample > 0 || r.relaxed) && ranks_job().count > 1) {
+        err_set(&err, "replay: --sample and --sync relaxed run on one rank");
+        status = complain(EXIT_USAGE, &err);
+    } else if (!over_ranks_simulate(true, &follows, &status, &err)) {
+        status = complain(EXIT_FAILED, &err);
+    } else if (!follows) {
         status = replay_folder(&r);
     }
     timing_fini(&r.timing);
@@ -394,5 +403,6 @@ const struct cmd cmd_replay = {
             "that it\n"
             "was recorded for.",
     .options = options,
+    .over_ranks = true,
     .run = run,
 };

@@ -1,6 +1,7 @@
 /* heddle run: runs a CUDA, HIP or OpenCL program on a simulated system. */
 #include "cli/stats_launches.h"
 #include "report/launches/launches.h"
+#include "cli/over_ranks.h"
 #include "cli/run.h"
 #include "cli/record.h"
 #include "cli/trace_mem.h"
@@ -198,6 +199,8 @@ static bool makes_sense(const struct run_request *request, struct err *err)
     bool limited = request->limit || getenv("HEDDLE_INSTRUCTION_LIMIT");
     if (limited && timing_is_on(&request->timing))
         return err_set(err, "--limit: expected --max-cycles instead of it in timing mode");
+    if (ranks_job().count > 1 && (request->trace_mem || request->cpu))
+        return err_set(err, "%s does not go with several ranks", request->cpu ? "--cpu" : "--trace-mem");
     return timing_check(&request->timing, err) && cmd_record_check(&request->timing, err) &&
            cmd_trace_mem_check(request->trace_mem, &request->timing, err);
 }
@@ -256,6 +259,8 @@ static int run_request(struct run_request *request)
         status = complain(run.status, &err);
     else
         status = tell_by_system(&run, &system);
+    if (run.folder && !over_ranks_after(run.folder, &err))
+        status = complain(EXIT_FAILED, &err);
     cmd_run_clean(&run);
     if (request->cpu)
         cmd_cpu_fini(&cpu);
@@ -323,6 +328,7 @@ static int run(int count, char **words)
     struct run_request request = {0};
     int own = options_own_words(options, count, words);
     int status;
+    bool follows = false;
     request.words = words + own;
     if (!timing_from_environment(&request.timing, &err) ||
         !options_parse(options, own, words, &request, took, &err)) {
@@ -333,7 +339,9 @@ static int run(int count, char **words)
     } else if (own == count) {
         err_set(&err, "run: expected a program, such as `heddle run ./a.out`");
         status = complain(EXIT_USAGE, &err);
-    } else {
+    } else if (!over_ranks_run(timing_is_on(&request.timing), &follows, &status, &err)) {
+        status = complain(EXIT_USAGE, &err);
+    } else if (!follows) {
         status = run_request(&request);
     }
     timing_fini(&request.timing);
@@ -343,6 +351,7 @@ static int run(int count, char **words)
 
 const struct cmd cmd_run = {
     .name = "run",
+    .over_ranks = true,
     .arguments = "[options] PROGRAM [ARGUMENTS]",
     .help = "run a CUDA, HIP or OpenCL program, with no GPU",
     .more =

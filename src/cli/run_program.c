@@ -3,6 +3,7 @@
 #include "cli/guard.h"
 #include "cli/stats_launches.h"
 #include "cli/process.h"
+#include "cli/over_ranks.h"
 #include "cli/run.h"
 #include "base/bits.h"
 #include "base/file.h"
@@ -139,6 +140,7 @@ static void set_checkpoint(const struct run *run)
     set_path("HEDDLE_CHECKPOINT", timing->checkpoint);
     set_path("HEDDLE_RESUME", timing->resume);
     set_or_not("HEDDLE_CHECKPOINT_AT", timing->checkpoint_at);
+    set_or_not("HEDDLE_CHECKPOINT_EVERY", timing->checkpoint_every);
     set_or_not("HEDDLE_CHECKPOINT_STOP", timing->checkpoint_stop ? "yes" : NULL);
     set_or_not("HEDDLE_IDENTITY", run->identity.at);
 }
@@ -332,6 +334,7 @@ static void prepare(void *user)
 {
     const struct run *run = user;
     set_environment(run);
+    over_ranks_before();
     if (run->cpu) { /* QEMU itself runs with the libraries of this machine */
         set_prefix(run);
         set_or_not("LD_PRELOAD", run->cpu->own_preload);

@@ -1,4 +1,5 @@
 #include "cli/timing.h"
+#include "cli/over_ranks.h"
 #include "base/file.h"
 #include "base/host.h"
 #include "base/mem.h"
@@ -90,12 +91,16 @@ bool timing_took(struct timing_request *request, const struct option_row *row, c
         request->dump = value;
     else if (!strcmp(row->name, "--attach"))
         request->attach = value;
+    else if (!strcmp(row->name, "--ranks"))
+        return (request->ranks = value) && over_ranks_start(value, err);
     else if (!strcmp(row->name, "--seat"))
         return take_count(row, value, &request->seat, err);
     else if (!strcmp(row->name, "--max-cycles"))
         return take_count(row, value, &request->max_cycles, err);
     else if (!strcmp(row->name, "--checkpoint"))
         request->checkpoint = value;
+    else if (!strcmp(row->name, "--checkpoint-every"))
+        return take_count(row, value, &request->checkpoint_every, err);
     else if (!strcmp(row->name, "--checkpoint-at"))
         return take_count(row, value, &request->checkpoint_at, err);
     else if (!strcmp(row->name, "--checkpoint-stop"))
@@ -170,17 +175,34 @@ static bool attach_makes_sense(const struct timing_request *request, struct err 
            err_set(err, "--seat: expected 1 to %d, not %s", SEATS_MOST, request->seat);
 }
 
+/* What needs all of the machine in one process. */
+static bool ranks_make_sense(const struct timing_request *request, struct err *err)
+{
+    const char *alone = request->attach   ? "--attach"
+                        : request->shared ? "--shared"
+                        : request->record ? "--record"
+                                          : NULL;
+    return !alone || ranks_job().count == 1 || err_set(err, "%s does not go with several ranks", alone);
+}
+
 bool timing_check(const struct timing_request *request, struct err *err)
 {
     const char *alone = timing_alone(request);
+    if (!ranks_make_sense(request, err))
+        return false;
     if (!attach_makes_sense(request, err))
         return false;
-    if (!request->checkpoint && (request->checkpoint_at || request->checkpoint_stop))
+    bool every = request->checkpoint_every, at = request->checkpoint_at;
+    if (!request->checkpoint && (at || every || request->checkpoint_stop))
         return err_set(err, "%s needs --checkpoint FILE",
-                       request->checkpoint_at ? "--checkpoint-at" : "--checkpoint-stop");
-    if (request->checkpoint_at && !timing_checkpoint_at(request))
+                       at      ? "--checkpoint-at"
+                       : every ? "--checkpoint-every"
+                               : "--checkpoint-stop");
+    if (every && !timing_checkpoint_every(request))
+        return err_set(err, "--checkpoint-every: expected a number of cycles from 1 on");
+    if (at && !timing_checkpoint_at(request))
         return err_set(err, "--checkpoint-at: expected a cycle from 1 on");
-    if (request->checkpoint_stop && !request->checkpoint_at)
+    if (request->checkpoint_stop && !at)
         return err_set(err, "--checkpoint-stop needs --checkpoint-at CYCLES");
     return !alone || timing_is_on(request) || err_set(err, "%.120s needs --mode timing", alone);
 }
@@ -289,7 +311,12 @@ static uint64_t count_of(const char *text)
 
 uint64_t timing_checkpoint_at(const struct timing_request *request)
 {
-    return count_of(request->checkpoint_at);
+    return count_of(request->checkpoint_at ? request->checkpoint_at : request->checkpoint_every);
+}
+
+uint64_t timing_checkpoint_every(const struct timing_request *request)
+{
+    return count_of(request->checkpoint_every);
 }
 
 uint64_t timing_max_cycles(const struct timing_request *request)

@@ -9,8 +9,8 @@
 
 struct timing_request {
     const char *mode, *system, *max_cycles, *kernels;
-    const char *attach, *seat;
-    const char *checkpoint, *checkpoint_at, *resume;
+    const char *attach, *seat, *ranks;
+    const char *checkpoint, *checkpoint_at, *checkpoint_every, *resume;
     bool checkpoint_stop, shared;
     bool cold_caches, no_progress;
     const char *hot_places; /* how many lines of a profile are shown; NULL: none */
@@ -37,6 +37,7 @@ struct timing_request {
         {"--dump-config", "FILE",                                                                            \
          "write the system as it is then, with what it inherited marked, as a description"},                 \
         {"--attach", "PATH", "run on the machine of `heddle serve PATH`, beside other programs"},            \
+        {"--ranks", "N", "simulate with N processes of this machine, by MPI: docs/mpi.md"},                  \
         {"--seat", "N", "which of its programs this is, from 1; unless told, the next one"},                 \
         {"--kernels", "N-M", "time only these launches, counted from 0; the others just run"},               \
         {"--max-cycles", "N", "cycles after which a kernel fails, as if it never ended; 0: no limit"},       \
@@ -44,6 +45,7 @@ struct timing_request {
         {"--checkpoint", "FILE",                                                                             \
          "save the run, in the middle of kernels even: at --checkpoint-at, or at Ctrl-C"},                   \
         {"--checkpoint-at", "CYCLES", "when: cycles of the GPU since the beginning; then the run goes on"},  \
+        {"--checkpoint-every", "CYCLES", "and again whenever so many have passed, to the same file"},        \
         {"--checkpoint-stop", NULL, "or ends there"},                                                        \
         {"--resume", "FILE", "go on from a checkpoint of the same program with the same words"},             \
         {"--profile", "N", "show the N lines of each kernel where warps waited longest"},                    \
@@ -82,6 +84,7 @@ bool timing_identify(const struct timing_request *request, struct text *identity
 bool timing_launch_range(const char *option, const char *text, uint64_t *first, uint64_t *end,
                          struct err *err);
 bool timing_launches(const struct timing_request *request, uint64_t *first, uint64_t *end, struct err *err);
+uint64_t timing_checkpoint_every(const struct timing_request *request);
 uint64_t timing_checkpoint_at(const struct timing_request *request);
 uint64_t timing_max_cycles(const struct timing_request *request);
 uint64_t timing_seat(const struct timing_request *request);

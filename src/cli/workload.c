@@ -1,4 +1,5 @@
 #include "cli/workload.h"
+#include "cli/over_ranks.h"
 #include "base/file.h"
 #include "base/host.h"
 #include "base/unit.h"
@@ -213,11 +214,13 @@ static int run_driven(const struct request *r, const struct system *system, cons
                                  .timing = {.on = timing_is_on(&r->timing),
                                             .attach = r->timing.attach,
                                             .seat = (uint32_t)timing_seat(&r->timing),
+                                            .ranks = over_ranks(),
                                             .max_cycles = timing_max_cycles(&r->timing),
                                             .cold_caches = r->timing.cold_caches,
                                             .profile = true,
                                             .checkpoint = r->timing.checkpoint,
                                             .checkpoint_at = timing_checkpoint_at(&r->timing),
+                                            .checkpoint_every = timing_checkpoint_every(&r->timing),
                                             .checkpoint_stop = r->timing.checkpoint_stop,
                                             .resume = r->timing.resume,
                                             .identity = identity.at,
@@ -280,6 +283,7 @@ int cmd_workload(int count, char **words)
     struct err err;
     struct request r = {.workload = workload_find(words[0]), .threads = 1};
     int status;
+    bool follows = false;
     fill_rows(&r);
     catch_interrupts();
     if (!timing_from_environment(&r.timing, &err) ||
@@ -287,6 +291,10 @@ int cmd_workload(int count, char **words)
         !stats_launches_choose(r.json, r.stats_launches, &r.first_line, &r.end_line, &err) ||
         !timing_check(&r.timing, &err) || !cmd_record_check(&r.timing, &err))
         status = complain(EXIT_USAGE, &err);
+    else if (!over_ranks_simulate(timing_is_on(&r.timing), &follows, &status, &err))
+        status = complain(EXIT_USAGE, &err);
+    else if (follows)
+        ;
     else if (timing_is_on(&r.timing) || r.json || r.timing.dump || r.timing.setting_count || r.trace_mem ||
              r.timing.system || r.timing.record)
         status = run_timed(&r);

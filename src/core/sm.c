@@ -307,14 +307,28 @@ struct component *sm_component(struct sm *sm, struct engine *engine, struct isla
     return sm->component;
 }
 
+bool sm_is_here(const struct sm *sm)
+{
+    return component_is_here(sm->component);
+}
+
+uint32_t sm_island(const struct sm *sm)
+{
+    return component_island(sm->component);
+}
+
 void sm_forget(struct sm *sm, uint64_t time)
 {
+    if (!sm_is_here(sm))
+        return;
     cache_forget(&sm->l1, NULL);
     fetch_forget(sm, time);
 }
 
 void sm_forget_data(struct sm *sm, uint64_t time)
 {
+    if (!sm_is_here(sm))
+        return;
     l1_forget(sm);
     fetch_forget_constants(sm, time);
 }
@@ -327,7 +341,8 @@ void __attribute__((noinline)) sm_forget_data_now(struct sm *sm)
 
 void sm_forget_places(struct sm *sm)
 {
-    sm->last_block = (struct space_block){0};
+    if (sm_is_here(sm))
+        sm->last_block = (struct space_block){0};
 }
 
 struct sm_kernel *sm_kernel(struct sm *sm, uint32_t slot)
@@ -370,6 +385,8 @@ void sm_abandon(struct sm *sm)
 
 void sm_stop(struct sm *sm)
 {
+    if (!sm_is_here(sm))
+        return;
     sm_abandon(sm);
     sm->stopped = true;
 }

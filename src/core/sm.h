@@ -88,6 +88,10 @@ void sm_free(struct sm *sm);
 extern const struct component_ops sm_ops;
 struct component *sm_component(struct sm *sm, struct engine *engine, struct island *island, const char *name);
 
+/* Whether it is on this rank: else it is only a name, and what follows does nothing. */
+bool sm_is_here(const struct sm *sm);
+uint32_t sm_island(const struct sm *sm);
+
 /* Between runs, at this time: caches forget; what it knows of a kernel, whose slot is free afterwards. */
 void sm_forget(struct sm *sm, uint64_t time);
 void sm_forget_data(struct sm *sm, uint64_t time); /* code stays */

@@ -37,10 +37,13 @@ struct device;
 struct machine_windows;
 
 /* How long kernels take on the simulated GPU, beside what they compute. */
+struct ranks;
+
 struct timing_options {
     bool on;
     const char *attach;                /* the machine of another process at this path (src/attach); or NULL */
     uint32_t seat;                     /* there, plus 1; 0: any */
+    struct ranks *ranks;               /* that the machine is spread over (src/ranked); or NULL */
     bool plain_copies;                 /* copies from and to the host take their link's time alone, and waits
                                           end at once: for set-up that is not to be measured */
     bool untimed;                      /* that machine keeps no time: launches and copies have none */
@@ -52,6 +55,7 @@ struct timing_options {
     bool progress;                     /* shown on stderr, if that is a terminal */
     const char *checkpoint;            /* file that the run is saved to, in the middle; or NULL */
     uint64_t checkpoint_at;            /* cycles since the beginning; 0: when interrupted */
+    uint64_t checkpoint_every;         /* and again after so many; 0: once */
     bool checkpoint_stop;              /* the run ends there */
     const char *resume;                /* file of a checkpoint that the run goes on from; or NULL */
     const char *identity;              /* lines of what must be the same in both runs; or NULL */

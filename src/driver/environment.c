@@ -6,7 +6,9 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "base/unit.h"
+#include "ranks/ranks.h"
 
+#include <fcntl.h>
 #include <signal.h>
 #include <time.h>
 #include <unistd.h>
@@ -98,6 +100,7 @@ static bool options_of(struct driver_options *options)
         !word_of("HEDDLE_PROGRESS", "yes", "no", &quiet) ||
         !word_of("HEDDLE_PROFILE", "yes", "no", &no_profile) ||
         !count_of("HEDDLE_CHECKPOINT_AT", UINT64_MAX, &timing->checkpoint_at) ||
+        !count_of("HEDDLE_CHECKPOINT_EVERY", UINT64_MAX, &timing->checkpoint_every) ||
         !word_of("HEDDLE_CHECKPOINT_STOP", "no", "yes", &timing->checkpoint_stop))
         return false;
     if (timing->on && options->instruction_limit)
@@ -192,6 +195,22 @@ static void note_system(const struct driver_options *options)
     text_fini(&path);
 }
 
+/* Of `heddle run` over ranks: the first program that uses the GPU has them. */
+static bool take_ranks(struct driver_options *options)
+{
+    struct text path = {0};
+    if (!text_of("HEDDLE_RANKS") || !options->timing.on)
+        return true;
+    text_add(&path, "%s/" LEDGER_RANKS, options->run_dir ? options->run_dir : ".");
+    int file = open(path.at, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0600);
+    text_fini(&path);
+    if (file < 0)
+        return err_set(&own_err,
+                       "another process of this run has its ranks already: one program can use them");
+    close(file);
+    return (options->timing.ranks = ranks_start(&own_err));
+}
+
 static void make_own(void)
 {
     char *settings;
@@ -201,7 +220,8 @@ static void make_own(void)
         .run_dir = getenv("HEDDLE_RUN_DIR"),
         .settings = settings_of("HEDDLE_SETTINGS", &settings),
     };
-    if (options_of(&options))
+    bool over_ranks = text_of("HEDDLE_RANKS");
+    if (options_of(&options) && take_ranks(&options))
         own = driver_new(&options, &own_err);
     if (own) {
         own->options.settings = NULL;
@@ -209,7 +229,8 @@ static void make_own(void)
     }
     if (own && own->timeline)
         catch_signals();
-    if (!own && options.timing.resume) { /* nothing that the program would do then is of use */
+    if (!own &&
+        (options.timing.resume || over_ranks)) { /* nothing that the program would do then is of use */
         fprintf(stderr, "heddle: %s\n", own_err.text);
         end_now(false);
     }
@@ -245,4 +266,5 @@ void driver_at_exit(void)
     own->ended = true;
     own->interrupt = 1;
     driver_finish_tracing(own);
+    timeline_leave_ranks(own);
 }

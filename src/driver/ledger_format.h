@@ -181,6 +181,9 @@ static inline const char *ledger_kernel(const struct ledger_launch *launch)
 
 #define LEDGER_LOSSES "losses"
 #define LEDGER_SYSTEM "system"
+
+/* It is there when a program has joined the other ranks. */
+#define LEDGER_RANKS "ranks"
 struct launch_losses {
     _Atomic uint64_t entries, sums; /* launches */
     _Atomic int error;              /* why: errno */

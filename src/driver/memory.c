@@ -254,7 +254,7 @@ static void leave_pool(struct memory_pool *pool, uint64_t bytes)
 
 void memory_forget(struct driver *driver, const struct allocation *allocation)
 {
-    timeline_touch(driver, allocation->at, allocation->bytes, MEMORY_CHANGED);
+    timeline_touch(driver, allocation->at, allocation->bytes, MEMORY_DROPPED);
 }
 
 void memory_remove(struct driver *driver, struct allocation *allocation)

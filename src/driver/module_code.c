@@ -140,7 +140,7 @@ enum result module_code_make(struct module *module, struct device *device)
         return result;
     }
     code->program = gcn3_program_new(object, code->address);
-    if (timeline_is_elsewhere(module->driver))
+    if (timeline_wants_code(module->driver))
         load_elsewhere(module, copy);
     return RESULT_SUCCESS;
 }

@@ -70,7 +70,7 @@ static enum result add_text(struct making *making, const char *name, const char 
     making->modules[making->count++] = ptx;
     if (making->module->driver->timeline || making->module->driver->itracing)
         ptxas.optimize(ptx);
-    if (timeline_is_elsewhere(making->module->driver))
+    if (timeline_wants_code(making->module->driver))
         ptx_object_add(&making->object, name, text, bytes);
     if (!too_new && !can_run(ptx, making->arch))
         return driver_fail(RESULT_INVALID_PTX, "%s: its PTX is for sm_%u%s, and the device is an sm_%u", name,
@@ -303,7 +303,7 @@ static enum result link_parts(struct making *making, struct module_copy *copy)
     char *saved = save_managed(module);
     copy->program = program_new(making->modules, making->count, &ptxas, place, making, &why);
     making->count = 0; /* they are the program's now */
-    if (copy->program && timeline_is_elsewhere(module->driver))
+    if (copy->program && timeline_wants_code(module->driver))
         load_elsewhere(making, copy); /* which sets variables, too */
     restore_managed(module, managed, saved);
     if (!copy->program)
@@ -368,7 +368,7 @@ void module_unmake(struct module *module, struct device *device)
     if (copy->program)
         program_free(copy->program);
     module_code_unmake(copy, module->driver);
-    if (copy->object && timeline_is_elsewhere(module->driver))
+    if (copy->object && timeline_wants_code(module->driver))
         timeline_unload(module->driver, copy->object);
     for (size_t i = 0; i < copy->variable_count; i++)
         memory_give(module->driver, copy->variables[i]);

@@ -282,12 +282,27 @@ uint64_t replaying_resident(struct driver *driver, struct itrace_reader *reader,
     return blocks;
 }
 
+/* Other ranks read the trace themselves (src/serve/isas.c). */
+static void load_elsewhere(struct replaying *r, struct kernel *kernel, uint64_t number)
+{
+    const char *folder = itrace_reader_folder(r->reader);
+    struct text bytes = {0};
+    if (!timeline_wants_code(r->driver))
+        return;
+    text_add_bytes(&bytes, (const char *)&number, sizeof number);
+    text_add(&bytes, "%s", folder);
+    kernel->object =
+        timeline_load(r->driver, &(struct code_object){"replay", bytes.at, bytes.length});
+    text_fini(&bytes);
+}
+
 static bool launch_again(struct replaying *r, struct stream *stream, size_t number)
 {
     const struct itrace_launch *launch = &r->trace->launches[number];
     struct kernel *kernel = replay_kernel_new(r->reader, number);
     mem_grow(r->driver->replayed, r->driver->replayed_count, r->driver->replayed_capacity);
     r->driver->replayed[r->driver->replayed_count++] = kernel;
+    load_elsewhere(r, kernel, number);
     struct function_copy copy = copy_of(r->driver, kernel, launch);
     struct launch_config config = {.shared_bytes = launch->shared_bytes,
                                    .dimensions = launch->dimensions,

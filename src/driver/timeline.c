@@ -4,6 +4,7 @@
 #include "driver/managed.h"
 #include "driver/watch.h"
 #include "attach/attach.h"
+#include "ranked/ranked.h"
 #include "base/bits.h"
 #include "base/clock.h"
 #include "base/host.h"
@@ -40,6 +41,7 @@ struct timeline {
     size_t host_functions;   /* that run now */
     uint64_t ranges_told;    /* memory.ranges_changed, when the machine was told last */
     bool broken;             /* the machine gave up */
+    bool is_elsewhere;       /* in another process, that programs attach to */
     uint64_t calls;          /* of the host */
     bool is_watching;
     pthread_t watcher;
@@ -80,6 +82,7 @@ static struct checkpoint_options checkpoint_of(struct timeline *timeline)
              (unsigned long long)driver->options.instruction_limit);
     return (struct checkpoint_options){.write = timeline->checkpoint,
                                        .at_cycles = timing->checkpoint_at,
+                                       .every_cycles = timing->checkpoint_every,
                                        .stop = timing->checkpoint_stop,
                                        .resume = timeline->resume,
                                        .note = timeline->note.at,
@@ -127,19 +130,21 @@ struct timeline *timeline_new(struct driver *driver, struct err *err)
                                       .progress = made->watch.line.terminal ? driver_watch_show : NULL,
                                       .user = &made->watch,
                                       .checkpoint = checkpoint_of(made)};
-    made->machine = driver->attach ? attach_machine(driver->attach, &options, err)
-                                   : machine_new(&driver->system, &options, err);
+    made->machine = driver->attach  ? attach_machine(driver->attach, &options, err)
+                    : timing->ranks ? ranked_new(timing->ranks, &driver->system, &options, err)
+                                    : machine_new(&driver->system, &options, err);
     if (!made->machine) {
         free_texts(made);
         mem_free(made);
         return NULL;
     }
     pthread_mutex_init(&made->lock, NULL);
+    made->is_elsewhere = driver->attach;
     driver->attach = NULL;
-    for (unsigned i = 0; i < driver->device_count && machine_is_elsewhere(made->machine); i++)
+    for (unsigned i = 0; i < driver->device_count && machine_wants_code(made->machine); i++)
         machine_set_image(made->machine, i, driver->devices[i].image);
     driver->timeline = made; /* which the thread looks at */
-    bool follows = timing->follow_machine && machine_is_elsewhere(made->machine);
+    bool follows = timing->follow_machine && made->is_elsewhere;
     made->is_watching = (timing->watch_host || follows) &&
                         !pthread_create(&made->watcher, NULL, follows ? follow_machine : watch_host, driver);
     return made;
@@ -179,7 +184,7 @@ uint64_t timeline_now(struct driver *driver)
 void timeline_touch(struct driver *driver, uint64_t at, uint64_t bytes, enum memory_use use)
 {
     struct timeline *timeline = driver->timeline;
-    itracing_touch(driver, at, bytes, (uint32_t)use);
+    itracing_touch(driver, at, bytes, (uint32_t)(use == MEMORY_DROPPED ? MEMORY_CHANGED : use));
     if (!timeline)
         return;
     pthread_mutex_lock(&timeline->lock);
@@ -218,7 +223,21 @@ bool timeline_listen(struct driver *driver, const struct probe *probe, struct er
 
 bool timeline_is_elsewhere(const struct driver *driver)
 {
-    return driver->timeline && machine_is_elsewhere(driver->timeline->machine);
+    return driver->timeline && driver->timeline->is_elsewhere;
+}
+
+void timeline_leave_ranks(struct driver *driver)
+{
+    if (!driver->timeline || !driver->options.timing.ranks)
+        return;
+    pthread_mutex_lock(&driver->timeline->lock); /* whoever lets time pass has seen the interruption */
+    ranked_leave(driver->timeline->machine);
+    pthread_mutex_unlock(&driver->timeline->lock);
+}
+
+bool timeline_wants_code(const struct driver *driver)
+{
+    return driver->timeline && machine_wants_code(driver->timeline->machine);
 }
 
 uint64_t timeline_load(struct driver *driver, const struct code_object *object)

@@ -56,7 +56,9 @@ void timeline_manage(struct driver *driver, const struct managed_order *order);
 bool timeline_ends(struct driver *driver);
 
 /* As machine_ops says; loading is for a machine in another process. */
-bool timeline_is_elsewhere(const struct driver *driver);
+bool timeline_is_elsewhere(const struct driver *driver); /* in another process, that programs attach to */
+void timeline_leave_ranks(struct driver *driver);        /* as the process ends */
+bool timeline_wants_code(const struct driver *driver);   /* other processes execute kernels */
 uint64_t timeline_load(struct driver *driver, const struct code_object *object);
 void timeline_unload(struct driver *driver, uint64_t object);
 bool timeline_listen(struct driver *driver, const struct probe *probe, struct err *err);

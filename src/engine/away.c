@@ -7,9 +7,9 @@
 struct away {
     struct ranks *ranks;
     uint32_t count, self;
-    uint64_t horizon; /* nothing comes from another rank before it */
-    uint64_t *to;     /* [rank][kind]: the least time from an island of this kind to one on that rank */
-    uint64_t *back;   /* by kind: to another rank, and from there to this one */
+    uint64_t horizon;  /* nothing comes from another rank before it */
+    uint64_t *to;      /* [rank][kind]: the least time from an island of this kind to one on that rank */
+    uint64_t *back;    /* by kind: to another rank, and from there to this one */
     uint64_t *between; /* [from][to] rank */
     uint64_t *mail;    /* by rank: the earliest event that goes there now */
     struct text *out, *in;
@@ -155,6 +155,16 @@ static void collect(struct crew *crew, uint32_t rank)
         }
 }
 
+/* What goes to other ranks now may make something come from there to this rank. */
+static uint64_t echo_of_mail(const struct away *away, uint32_t rank)
+{
+    uint64_t echo = TIME_NEVER;
+    for (uint32_t by = 0; by < away->count; by++)
+        if (by != rank)
+            echo = min_u64(echo, add_saturating(away->mail[by], away->between[by * away->count + rank]));
+    return echo;
+}
+
 /* Events of this rank, and those that it sends to third ranks, may make something come there. */
 static uint64_t promise_to(const struct crew *crew, uint32_t rank)
 {
@@ -163,11 +173,7 @@ static uint64_t promise_to(const struct crew *crew, uint32_t rank)
     uint64_t promise = TIME_NEVER;
     for (uint32_t k = 0; k < kinds; k++)
         promise = min_u64(promise, add_saturating(crew->least[k], away->to[rank * kinds + k]));
-    for (uint32_t by = 0; by < away->count; by++)
-        if (by != rank)
-            promise =
-                min_u64(promise, add_saturating(away->mail[by], away->between[by * away->count + rank]));
-    return promise;
+    return min_u64(promise, echo_of_mail(away, rank));
 }
 
 static void write_heads(struct crew *crew)
@@ -223,9 +229,10 @@ static void lose(struct crew *crew)
 static void meet_others(struct crew *crew)
 {
     struct away *away = crew->away;
-    uint64_t start = TIME_NEVER, horizon = TIME_NEVER;
+    uint64_t start = TIME_NEVER;
     bool interrupted = false;
     write_heads(crew);
+    uint64_t horizon = echo_of_mail(away, away->self);
     if (!ranks_round(away->ranks, away->out, away->in, &away->err)) {
         lose(crew);
         return;
@@ -281,7 +288,7 @@ void away_begin(struct crew *crew)
 static bool tell_all(const struct engine *engine, const struct text *mine, struct text **all, struct err *err)
 {
     *all = mem_alloc(ranks_count(engine->spec.ranks), sizeof **all);
-    return ranks_gather(engine->spec.ranks, mine, *all, true, err);
+    return ranks_share(engine->spec.ranks, mine, *all, err);
 }
 
 static void forget(const struct engine *engine, struct text *all)
@@ -335,17 +342,7 @@ bool away_end(struct crew *crew, struct err *err)
 
 uint64_t away_latest(struct engine *engine, uint64_t now)
 {
-    struct text text = {0}, *all;
-    struct err unused;
-    text_add_bytes(&text, (const char *)&now, sizeof now);
-    if (tell_all(engine, &text, &all, &unused))
-        for (uint32_t i = 0; i < ranks_count(engine->spec.ranks); i++) {
-            uint64_t one;
-            memcpy(&one, all[i].at, sizeof one);
-            now = max_u64(now, one);
-        }
-    forget(engine, all);
-    text_fini(&text);
+    ranks_most(engine->spec.ranks, &now, 1);
     return now;
 }
 
@@ -422,12 +419,14 @@ bool away_check(const struct engine *engine, uint64_t shape, struct err *err)
     text_add_bytes(&text, (const char *)&shape, sizeof shape);
     bool good = tell_all(engine, &text, &all, err);
     for (uint32_t i = 1; i < count && good; i++)
-        good = !memcmp(all[i].at, all[0].at, sizeof shape) ||
-               err_set(err,
-                       "rank %u on %s simulates something else than rank 0 on %s: do all read the same files, "
-                       "with the same options?",
-                       i, ranks_host(engine->spec.ranks, i), ranks_host(engine->spec.ranks, 0));
-    good = good && (used == count || err_set(err, "%u ranks are too many: there is work for %u", count, used));
+        good =
+            !memcmp(all[i].at, all[0].at, sizeof shape) ||
+            err_set(err,
+                    "rank %u on %s simulates something else than rank 0 on %s: do all read the same files, "
+                    "with the same options?",
+                    i, ranks_host(engine->spec.ranks, i), ranks_host(engine->spec.ranks, 0));
+    good =
+        good && (used == count || err_set(err, "%u ranks are too many: there is work for %u", count, used));
     forget(engine, all);
     text_fini(&text);
     return good;

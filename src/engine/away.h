@@ -1,12 +1,14 @@
-/* Windows over ranks (src/ranks): each rank runs the islands that are on it, and what they send to others goes
- * out when it must.
+/* Windows over ranks (src/ranks): each rank runs the islands that are on it, and what they send to others
+ * goes out when it must.
  *
  * A round is a message from each rank to each other one: the events for its islands; when the sender's next
- * event is; and a promise: nothing comes from the sender before this time, unless someone sends something to it
- * first. From the promises of all, and the shortest way from its own events to other ranks and back, a rank
- * knows its horizon. Up to there it runs window after window by itself. So ranks behind slow links meet seldom.
+ * event is; and a promise: nothing comes from the sender before this time, unless someone sends something to
+ * it first. From the promises of all, and the shortest way from its own events to other ranks and back, a
+ * rank knows its horizon. Up to there it runs window after window by itself. So ranks behind slow links meet
+ * seldom.
  *
- * All decisions that ranks must share (when a run ends, and why) are made in rounds, from the same numbers. */
+ * All decisions that ranks must share (when a run ends, and why) are made in rounds, from the same numbers.
+ */
 #ifndef ENGINE_AWAY_H
 #define ENGINE_AWAY_H
 
@@ -22,8 +24,8 @@ struct engine;
 struct away *away_new(struct crew *crew);
 void away_free(struct away *away);
 
-/* Before the first window of a run; and between windows: meets the others when this rank can do no more alone.
- * Sets the crew's bound and stop, and its start to the earliest event of all ranks when it stops. */
+/* Before the first window of a run; and between windows: meets the others when this rank can do no more
+ * alone. Sets the crew's bound and stop, and its start to the earliest event of all ranks when it stops. */
 void away_begin(struct crew *crew);
 void away_turn(struct crew *crew);
 

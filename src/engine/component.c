@@ -30,6 +30,11 @@ void *component_state(const struct component *self)
     return self->state;
 }
 
+size_t component_state_bytes(const struct component *self)
+{
+    return self->state_bytes;
+}
+
 const struct component_ops *component_type(const struct component *self)
 {
     return self->ops;

@@ -39,12 +39,12 @@ struct crew {
     unsigned spins;  /* before a waiting worker sleeps */
     uint64_t widest; /* engine_widest_window */
     const struct engine_run *run;
-    uint64_t until;  /* run->until, or just behind the first failure */
-    uint64_t bound;  /* how far windows may go: `until`, or what other ranks may still send */
-    uint64_t start;  /* T of this window */
-    uint64_t *ahead; /* by kind of island: how far it may run, if that is more than its lookahead */
-    uint64_t *least; /* over all workers, while the next window is found */
-    uint32_t region; /* that runs in this window; 0: all do */
+    uint64_t until;     /* run->until, or just behind the first failure */
+    uint64_t bound;     /* how far windows may go: `until`, or what other ranks may still send */
+    uint64_t start;     /* T of this window */
+    uint64_t *ahead;    /* by kind of island: how far it may run, if that is more than its lookahead */
+    uint64_t *least;    /* over all workers, while the next window is found */
+    uint32_t region;    /* that runs in this window; 0: all do */
     uint32_t *box_of;   /* by island: which worker owns it; behind these: the rank that has it */
     uint32_t *place_of; /* by island of this rank: its place among those its worker owns */
     uint32_t boxes;

@@ -68,8 +68,8 @@ struct engine_spec {
      * it. */
     struct zone *apart;
 
-    /* The processes that the islands are spread over (ranks/ranks.h), or NULL: this one has them all. All make
-     * the same model, and call the same functions in the same order. */
+    /* The processes that the islands are spread over (ranks/ranks.h), or NULL: this one has them all. All
+     * make the same model, and call the same functions in the same order. */
     struct ranks *ranks;
 };
 
@@ -107,8 +107,8 @@ struct island *engine_island(struct engine *engine, const char *name);
  * caches. It has no effect on results. */
 void engine_region(struct engine *engine, uint32_t region);
 
-/* Where there are ranks: this one has the island. Before engine_ready; an island that is not placed is on rank
- * 0. Only there is its state ever touched. */
+/* Where there are ranks: this one has the island. Before engine_ready; an island that is not placed is on
+ * rank 0. Only there is its state ever touched. */
 void engine_place(struct engine *engine, uint32_t island, uint32_t rank);
 uint32_t engine_island_count(const struct engine *engine);
 
@@ -163,6 +163,7 @@ uint64_t component_horizon(const struct component *self);
 
 const void *component_spec(const struct component *self);
 void *component_state(const struct component *self); /* the same as the handlers are given */
+size_t component_state_bytes(const struct component *self);
 const char *component_name(const struct component *self);
 const struct component_ops *component_type(const struct component *self); /* as given */
 uint32_t component_island(const struct component *self);
@@ -189,6 +190,8 @@ void component_fail(struct component *self, const char *format, ...)
 void component_stop(struct component *self, uint64_t time);
 uint64_t engine_widest_window(const struct engine *engine);
 
+bool port_is_here(const struct port *port);               /* on this rank */
+uint32_t port_island(const struct port *port);            /* of its component */
 uint32_t port_number(const struct port *port);            /* within its component */
 uint32_t port_plug(const struct port *port);              /* its place on its link */
 uint32_t port_plugs(const struct port *port);             /* how many plugs its link has */
@@ -275,9 +278,15 @@ bool engine_load(struct engine *engine, const char *path, struct err *err);
  * the engine can only be freed. */
 void engine_archive(struct engine *engine, struct archive *archive);
 
-/* Where there are ranks: afterwards rank 0 knows the state and the counts of all islands, as if it had run them
- * alone. Between runs; all ranks call it. */
+/* Where there are ranks: afterwards rank 0 knows the state and the counts of all islands, as if it had run
+ * them alone. Between runs; all ranks call it. */
 bool engine_gather(struct engine *engine, struct err *err);
+
+struct ranks *engine_ranks(const struct engine *engine); /* as in its spec */
+
+/* Where there are ranks, between runs: the states of these components become known to all. All ranks call it.
+ */
+void engine_share(struct engine *engine, struct component *const *components, size_t count);
 
 bool engine_read_note(const char *path, struct text *note, struct err *err);
 

@@ -1,6 +1,16 @@
 /* The functions of a port: sending, and receiving what arrived. */
 #include "engine/island.h"
 
+bool port_is_here(const struct port *port)
+{
+    return port->island->is_here;
+}
+
+uint32_t port_island(const struct port *port)
+{
+    return port->island->index;
+}
+
 uint32_t port_number(const struct port *port)
 {
     return port->number;

@@ -1,4 +1,5 @@
 /* One GPU: construction, start and end of kernels. */
+#include "gpu/combine.h"
 #include "gpu/dispatch.h"
 #include "base/archive.h"
 #include "exec/atomics.h"
@@ -515,10 +516,13 @@ static void memsys_since(struct memsys_counters *now, const struct memsys_counte
 
 void gpu_where(const struct gpu *gpu, uint32_t slot, struct text *text)
 {
-    for (uint32_t i = 0; i < gpu->sm_count; i++)
-        if (sm_where(gpu->sms[i], slot, text))
-            return;
-    text_add(text, "no block is on an SM");
+    struct text where = {0};
+    uint32_t sm = 0;
+    while (sm < gpu->sm_count && !sm_where(gpu->sms[sm], slot, &where))
+        sm++;
+    bool some = combine_text(engine_ranks(gpu->engine), sm < gpu->sm_count ? sm : UINT32_MAX, &where);
+    text_add(text, "%s", some ? where.at : "no block is on an SM");
+    text_fini(&where);
 }
 
 void gpu_look(struct gpu *gpu, uint32_t slot, struct launch_result *result, struct gpu_kernel_stats *stats)
@@ -536,6 +540,7 @@ void gpu_look(struct gpu *gpu, uint32_t slot, struct launch_result *result, stru
                                        .warp_lanes = (uint32_t)spec->warp_lanes,
                                        .schedulers_per_sm = (uint32_t)spec->subcores_per_sm,
                                        .idlest_sm_cycles = UINT64_MAX};
+    uint32_t fault_sm = 0;
     stats->cycles = clock_cycle(&gpu->dispatcher.clock, end - kernel->start_ps);
     memcpy(stats->marks, kernel->marks, sizeof stats->marks);
     for (uint32_t i = 0; i < gpu->sm_count; i++) {
@@ -553,40 +558,60 @@ void gpu_look(struct gpu *gpu, uint32_t slot, struct launch_result *result, stru
         stats->busiest_sm_cycles = max_u64(stats->busiest_sm_cycles, part->counters.cycles_active);
         stats->idlest_sm_cycles = min_u64(stats->idlest_sm_cycles, part->counters.cycles_active);
         stats->busiest_sm_instructions = max_u64(stats->busiest_sm_instructions, part->counters.instructions);
-        if (part->team->fault.kind && !result->fault.kind)
+        if (part->team->fault.kind && !result->fault.kind) {
             result->fault = part->team->fault;
+            fault_sm = i;
+        }
     }
-    if (!stats->sms_used) /* it was stopped before its first block began */
-        stats->idlest_sm_cycles = 0;
     count_memory(gpu, &stats->mem);
     memsys_since(&stats->mem, &gpu->before[slot]);
+    combine_counts(engine_ranks(gpu->engine), result, stats, fault_sm);
+    if (!stats->sms_used) /* it was stopped before its first block began */
+        stats->idlest_sm_cycles = 0;
+}
+
+struct printing {
+    const struct gpu *gpu;
+    const struct launch *launch;
+};
+
+static void print_piece(void *user, const char *text, size_t bytes)
+{
+    const struct printing *printing = user;
+    if (printing->gpu->print)
+        printing->gpu->print(printing->gpu->print_user, printing->launch, text, bytes);
+    else if (printing->launch->print)
+        fwrite(text, 1, bytes, printing->launch->print);
 }
 
 /* What kernels printed, in the order of time, then of SMs. */
 static void print_all(struct gpu *gpu, uint32_t slot)
 {
-    const struct launch *launch = gpu->launches[slot].launch;
+    struct text pieces = {0};
     size_t *at = mem_alloc(gpu->sm_count, sizeof *at);
     for (;;) {
         struct sm_kernel *best = NULL;
-        size_t *best_at = NULL;
+        uint32_t sm = 0;
         for (uint32_t i = 0; i < gpu->sm_count; i++) {
             struct sm_kernel *kernel = sm_kernel(gpu->sms[i], slot);
             if (at[i] < kernel->printed_count &&
-                (!best || kernel->printed[at[i]].cycle < best->printed[*best_at].cycle)) {
+                (!best || kernel->printed[at[i]].cycle < best->printed[at[sm]].cycle)) {
                 best = kernel;
-                best_at = &at[i];
+                sm = i;
             }
         }
         if (!best)
             break;
-        size_t from = *best_at ? best->printed[*best_at - 1].end : 0, to = best->printed[*best_at].end;
-        if (gpu->print)
-            gpu->print(gpu->print_user, launch, best->text.at + from, to - from);
-        else if (launch->print)
-            fwrite(best->text.at + from, 1, to - from, launch->print);
-        (*best_at)++;
+        size_t from = at[sm] ? best->printed[at[sm] - 1].end : 0, to = best->printed[at[sm]].end;
+        combine_add_piece(
+            &pieces,
+            &(struct print_piece){.cycle = best->printed[at[sm]].cycle, .bytes = to - from, .sm = sm},
+            best->text.at + from);
+        at[sm]++;
     }
+    combine_prints(engine_ranks(gpu->engine), &pieces, print_piece,
+                   &(struct printing){gpu, gpu->launches[slot].launch});
+    text_fini(&pieces);
     mem_free(at);
 }
 
@@ -672,7 +697,12 @@ static void archive_slot(struct gpu *gpu, uint32_t slot, const struct launch *la
     begun.launch = asked.launch = NULL;
     ARCHIVE_VALUE(archive, begun);
     ARCHIVE_VALUE(archive, asked);
-    ARCHIVE_VALUE(archive, gpu->before[slot]);
+    struct memsys_counters before = gpu->before[slot];
+    if (!archive->reading)
+        ranks_add(engine_ranks(gpu->engine), (uint64_t *)&before, sizeof before / sizeof(uint64_t));
+    ARCHIVE_VALUE(archive, before);
+    if (archive->reading)
+        gpu->before[slot] = ranks_number(engine_ranks(gpu->engine)) ? (struct memsys_counters){0} : before;
     begun.launch = asked.launch = launch;
     char *workspace = launch->cooperative ? workspace_of(gpu, slot) : NULL;
     archive_require(archive, begun.workspace == (uintptr_t)workspace,
@@ -701,4 +731,31 @@ void gpu_on_print(struct gpu *gpu, gpu_print_fn *print, void *user)
 {
     gpu->print = print;
     gpu->print_user = user;
+}
+
+/* ---- over ranks ---- */
+
+void gpu_place(struct gpu *gpu, const struct memsys_ranks *members)
+{
+    engine_place(gpu->engine, component_island(gpu->dispatcher.component), members[0].first);
+    for (uint32_t m = 0; m < gpu->members; m++) {
+        uint32_t sms = sms_of_member(gpu);
+        memsys_place(gpu->mems[m], &members[m]);
+        for (uint32_t i = 0; i < sms; i++)
+            engine_place(gpu->engine, sm_island(gpu->sms[m * sms + i]),
+                         members[m].first + (uint32_t)((uint64_t)i * members[m].count / sms));
+    }
+}
+
+/* How kernels stand, as the dispatcher knows it. */
+void gpu_archive_shared(struct gpu *gpu, struct archive *archive)
+{
+    for (uint32_t i = 0; i < SM_KERNELS; i++)
+        if (gpu->dispatcher.kernels[i].used)
+            ARCHIVE_VALUE(archive, gpu->dispatcher.kernels[i]);
+}
+
+uint32_t gpu_leading_rank(const struct gpu *gpu)
+{
+    return component_rank(gpu->dispatcher.component);
 }

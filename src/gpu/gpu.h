@@ -100,6 +100,12 @@ void gpu_forget_data(struct gpu *gpu);
  * memory; before the engine is. `launches`: what is in each slot, or NULL. */
 void gpu_archive(struct gpu *gpu, const struct launch *const launches[SM_KERNELS], struct archive *archive);
 
+/* Where there are ranks (ranks/ranks.h): on which each member is, before the engine is ready; the rank of the
+ * dispatcher; and what it knows of kernels, which that rank writes between runs, and others read. */
+void gpu_place(struct gpu *gpu, const struct memsys_ranks *members);
+uint32_t gpu_leading_rank(const struct gpu *gpu);
+void gpu_archive_shared(struct gpu *gpu, struct archive *archive);
+
 /* What kernels print goes there, in its order, instead of to their files. */
 typedef void gpu_print_fn(void *user, const struct launch *launch, const char *text, size_t bytes);
 void gpu_on_print(struct gpu *gpu, gpu_print_fn *print, void *user);

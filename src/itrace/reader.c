@@ -1,6 +1,7 @@
 #include "itrace/reader.h"
 #include "base/text.h"
 
+#include <limits.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -26,6 +27,7 @@ struct open_launch {
 
 struct itrace_reader {
     struct itrace *trace;
+    char *folder;
     const uint8_t *blocks;
     uint64_t bytes;
     pthread_mutex_t lock; /* of launches' lists, and of spare and idle chunks */
@@ -81,6 +83,17 @@ static bool has_index(const char *folder, struct err *err)
     return good;
 }
 
+static char *whole_path(const char *folder)
+{
+    char room[PATH_MAX];
+    return mem_text(realpath(folder, room) ? room : folder);
+}
+
+const char *itrace_reader_folder(const struct itrace_reader *reader)
+{
+    return reader->folder;
+}
+
 struct itrace_reader *itrace_reader_new(const char *folder, struct err *err)
 {
     struct stat info;
@@ -96,6 +109,7 @@ struct itrace_reader *itrace_reader_new(const char *folder, struct err *err)
         return NULL;
     struct itrace_reader *reader = mem_alloc(1, sizeof *reader);
     reader->trace = trace;
+    reader->folder = whole_path(folder);
     reader->launches = mem_alloc(trace->launch_count + 1, sizeof *reader->launches);
     pthread_mutex_init(&reader->lock, NULL);
     if (map_blocks(reader, folder, err))
@@ -116,6 +130,7 @@ void itrace_reader_free(struct itrace_reader *reader)
         }
         mem_free(chunks);
     }
+    mem_free(reader->folder);
     if (reader->blocks)
         munmap((void *)(uintptr_t)reader->blocks, reader->bytes);
     for (size_t i = 0; i < reader->spare_count; i++)

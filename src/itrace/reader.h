@@ -10,6 +10,7 @@ struct itrace_reader;
 struct itrace_reader *itrace_reader_new(const char *folder, struct err *err);
 void itrace_reader_free(struct itrace_reader *reader);
 const struct itrace *itrace_reader_trace(const struct itrace_reader *reader);
+const char *itrace_reader_folder(const struct itrace_reader *reader); /* from the root */
 
 /* Bytes of the file of blocks. */
 uint64_t itrace_reader_bytes(const struct itrace_reader *reader);

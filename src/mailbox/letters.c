@@ -119,6 +119,8 @@ static void task_archive(struct task *task, struct archive *archive)
     ARCHIVE_VALUE(archive, task->wishes.max_cycles);
     flag_archive(&task->wishes.cold_caches, archive);
     flag_archive(&task->wishes.profile, archive);
+    flag_archive(&task->wishes.share_code, archive);
+    flag_archive(&task->is_prefetch, archive);
     task->direction = choice_archive(task->direction, COPY_STAGED, archive);
     side_archive(&task->to, archive);
     side_archive(&task->from, archive);
@@ -141,6 +143,7 @@ void letter_begin_archive(struct letter_begin *begin, struct archive *archive)
     launch_archive(&begin->launch, archive);
     archive_text(archive, &begin->kernel);
     archive_text(archive, &begin->params);
+    archive_text(archive, &begin->places);
     flag_archive(&begin->is_carried, archive);
     archive_text(archive, &begin->bytes);
 }
@@ -149,7 +152,21 @@ void letter_begin_fini(struct letter_begin *begin)
 {
     text_fini(&begin->kernel);
     text_fini(&begin->params);
+    text_fini(&begin->places);
     text_fini(&begin->bytes);
+}
+
+void letter_fill_kernel(struct letter_begin *letter, const struct launch *launch)
+{
+    const struct kernel *kernel = launch->kernel;
+    letter->is_kernel = true;
+    letter->uses_heap = launch->heap;
+    letter->object = kernel->object;
+    letter->launch = *launch;
+    text_add(&letter->kernel, "%s", kernel->facts.name);
+    text_add_bytes(&letter->params, launch->params, kernel->facts.param_bytes);
+    text_add_bytes(&letter->places, (const char *)launch->places,
+                   launch->place_count * sizeof *launch->places);
 }
 
 void letter_open_archive(struct letter_open *open, struct archive *archive)

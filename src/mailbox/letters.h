@@ -58,11 +58,13 @@ struct letter_begin {
     uint64_t object;      /* of a kernel: machine_load's number */
     struct launch launch; /* its numbers; without pointers */
     struct text kernel, params;
-    bool is_carried;   /* a copy's side at the host is not in memory that both processes have: */
-    struct text bytes; /* what is to be copied, rows without gaps, if that is the source */
+    struct text places; /* struct block_place: where its blocks are to run */
+    bool is_carried;    /* a copy's side at the host is not in memory that both processes have: */
+    struct text bytes;  /* what is to be copied, rows without gaps, if that is the source */
 };
 void letter_begin_archive(struct letter_begin *begin, struct archive *archive);
 void letter_begin_fini(struct letter_begin *begin);
+void letter_fill_kernel(struct letter_begin *letter, const struct launch *launch);
 
 struct letter_sync {
     uint64_t at, bytes;

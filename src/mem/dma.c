@@ -304,6 +304,11 @@ void dma_free(struct dma *dma)
     mem_free(dma);
 }
 
+struct component *dma_component(const struct dma *dma)
+{
+    return dma->component;
+}
+
 struct port *dma_port(const struct dma *dma, enum dma_port port)
 {
     return component_port(dma->component, port);

@@ -22,6 +22,7 @@ enum { DMA_ON_DEVICE, DMA_TO_HOST, DMA_TO_PEER };
 /* The last client of the crossbar. */
 struct dma *dma_new(struct engine *engine, const char *path, const struct memsys *mem, uint32_t gpus);
 void dma_free(struct dma *dma); /* after the engine */
+struct component *dma_component(const struct dma *dma);
 struct port *dma_port(const struct dma *dma, enum dma_port port);
 
 /* Between runs: begins a copy at this time, on a channel that is done with the last one. */

@@ -408,6 +408,16 @@ bool hostmem_is_in_fabric(const struct hostmem *host)
     return host->in_fabric;
 }
 
+bool hostmem_is_here(const struct hostmem *host)
+{
+    return component_is_here(host->component);
+}
+
+struct component *hostmem_component(const struct hostmem *host)
+{
+    return host->component;
+}
+
 struct port *hostmem_port(const struct hostmem *host, uint32_t gpu)
 {
     return component_port(host->component, gpu);

@@ -39,6 +39,8 @@ bool hostmem_attach_fabric(struct hostmem *host, struct network *fabric, uint32_
 bool hostmem_is_in_fabric(const struct hostmem *host);
 void hostmem_listen(struct hostmem *host, const struct probe *probe); /* who is told of requests */
 void hostmem_free(struct hostmem *host);                              /* after the engine */
+bool hostmem_is_here(const struct hostmem *host);                     /* on this rank */
+struct component *hostmem_component(const struct hostmem *host);
 struct port *hostmem_port(const struct hostmem *host, uint32_t gpu);
 
 /* How many GPUs there are; and the memory of one, when that is made, with its link. */

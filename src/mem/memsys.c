@@ -4,6 +4,7 @@
 #include "mem/memsys_parts.h"
 #include "mem/uvm.h"
 #include "net/network.h"
+#include "ranks/ranks.h"
 
 struct memsys *memsys_new(struct engine *engine, const char *path, const struct memsys_config *config,
                           struct err *err)
@@ -142,21 +143,35 @@ uint32_t memsys_push_target(const struct memsys *mem, uint64_t line)
     return 1 + mem->island_of[slice % map->per_side];
 }
 
+struct memsys_pushes memsys_pushes_here(const struct memsys *mem)
+{
+    struct memsys_pushes here = {.lines = mem->gateway ? gateway_pushed(mem->gateway) : 0};
+    for (uint32_t i = 0; i < mem->islands; i++) {
+        const struct partition *partition = component_state(mem->components[i]);
+        bool is_parked = mem->specs[i].pages && mem->specs[i].pages->pushes_parked;
+        here.until = max_u64(here.until, is_parked ? UINT64_MAX : partition->pushed_until);
+    }
+    return here;
+}
+
+void memsys_know_pushes(struct memsys *mem, const struct memsys_pushes *all)
+{
+    mem->pushes = *all;
+}
+
+static struct memsys_pushes pushes(const struct memsys *mem)
+{
+    return ranks_count(engine_ranks(mem->engine)) > 1 ? mem->pushes : memsys_pushes_here(mem);
+}
+
 uint64_t memsys_pushed(const struct memsys *mem)
 {
-    return gateway_pushed(mem->gateway);
+    return pushes(mem).lines;
 }
 
 uint64_t memsys_pushed_until(const struct memsys *mem)
 {
-    uint64_t until = 0;
-    for (uint32_t i = 0; i < mem->islands; i++) {
-        if (mem->specs[i].pages && mem->specs[i].pages->pushes_parked)
-            return UINT64_MAX;
-        const struct partition *partition = component_state(mem->components[i]);
-        until = max_u64(until, partition->pushed_until);
-    }
-    return until;
+    return pushes(mem).until;
 }
 
 struct dma *memsys_dma(const struct memsys *mem)
@@ -230,6 +245,12 @@ void memsys_set_managed(struct memsys *mem, const struct home_range *ranges, uin
     home_set(&mem->shape.managed, ranges, count);
 }
 
+/* Whether an island is on this rank; others do the same for theirs. */
+static bool is_here(const struct memsys *mem, uint32_t island)
+{
+    return component_is_here(mem->components[island]);
+}
+
 /* One line, wherever it is. */
 static void sync_line(struct memsys *mem, uint64_t number, bool forget)
 {
@@ -237,6 +258,8 @@ static void sync_line(struct memsys *mem, uint64_t number, bool forget)
     struct map_place place = map_place(&shape->map, number);
     uint32_t in_side = place.slice % shape->per_side;
     const struct partition_spec *spec = &mem->specs[mem->island_of[in_side]];
+    if (!is_here(mem, mem->island_of[in_side]))
+        return;
     for (uint32_t i = in_side - spec->first_pair; i < spec->here; i += spec->pairs) {
         bool is_copy = spec->global[i] != place.slice;
         slice_sync_line(spec, i, place.index << 1 | is_copy, forget);
@@ -258,7 +281,7 @@ void memsys_sync(struct memsys *mem, uint64_t at, uint64_t bytes, bool forget)
         return;
     }
     for (uint32_t i = 0; i < mem->islands; i++) {
-        for (uint32_t slice = 0; slice < mem->specs[i].here; slice++)
+        for (uint32_t slice = 0; slice < mem->specs[i].here && is_here(mem, i); slice++)
             slice_sync(&mem->specs[i], slice, first << shift, last << shift, forget);
     }
 }
@@ -287,13 +310,21 @@ void memsys_forget_pages(struct memsys *mem, uint64_t at, uint64_t bytes)
 {
     memsys_sync(mem, local_offset(&mem->shape, at), bytes, true);
     for (uint32_t i = 0; i < mem->islands; i++)
-        rights_forget(&mem->specs[i].pages->rights, at, bytes);
+        if (is_here(mem, i))
+            rights_forget(&mem->specs[i].pages->rights, at, bytes);
+}
+
+uint32_t memsys_held_rank(const struct memsys *mem, uint64_t line)
+{
+    return memsys_line_rank(mem, local_offset(&mem->shape, line));
 }
 
 enum page_right memsys_page_right(const struct memsys *mem, uint64_t at)
 {
     enum page_right most = PAGE_NONE;
     for (uint32_t i = 0; i < mem->islands; i++) {
+        if (!is_here(mem, i))
+            continue;
         enum page_right here = rights_of(&mem->specs[i].pages->rights, at);
         most = here > most ? here : most;
     }
@@ -383,7 +414,7 @@ void memsys_flush(struct memsys *mem, bool forget)
 {
     memsys_sync(mem, 0, UINT64_MAX, forget);
     for (uint32_t i = 0; forget && i < mem->islands; i++)
-        for (uint32_t slice = 0; mem->specs[i].l3 && slice < mem->specs[i].here; slice++)
+        for (uint32_t slice = 0; mem->specs[i].l3 && slice < mem->specs[i].here && is_here(mem, i); slice++)
             cache_forget(&mem->specs[i].l3[slice], NULL);
 }
 
@@ -394,7 +425,7 @@ bool memsys_keeps_peers(const struct memsys *mem)
 
 void memsys_forget_peers(struct memsys *mem)
 {
-    if (mem->gateway)
+    if (mem->gateway && port_is_here(gateway_port(mem->gateway, GATEWAY_ASKS)))
         gateway_forget_kept(mem->gateway);
 }
 
@@ -411,7 +442,39 @@ void memsys_count(const struct memsys *mem, struct memsys_counters *counters)
         counters->peer_sectors_kept = gateway_sectors_kept(mem->gateway);
     if (mem->pager)
         pager_count(mem->pager, counters);
-    const struct iommu *iommu = hostmem_iommu(mem->hostmem);
+    const struct iommu *iommu = hostmem_is_here(mem->hostmem) ? hostmem_iommu(mem->hostmem) : NULL;
     if (iommu && iommu_uvm(iommu))
         uvm_add_counts(iommu_uvm(iommu), mem->shape.home, counters);
+}
+
+/* ---- over ranks ---- */
+
+uint32_t memsys_line_rank(const struct memsys *mem, uint64_t offset)
+{
+    uint32_t slice = map_place(&mem->shape.map, offset >> mem->shape.line_shift).slice;
+    return component_rank(mem->components[mem->island_of[slice % mem->shape.per_side]]);
+}
+
+uint32_t memsys_rank(const struct memsys *mem)
+{
+    uint32_t rank = component_rank(mem->components[0]);
+    for (uint32_t i = 1; i < mem->islands; i++)
+        if (component_rank(mem->components[i]) != rank)
+            return MEMSYS_SOME_RANKS;
+    return rank;
+}
+
+void memsys_place(struct memsys *mem, const struct memsys_ranks *ranks)
+{
+    struct engine *engine = mem->engine;
+    for (uint32_t i = 0; i < mem->islands; i++)
+        engine_place(engine, component_island(mem->components[i]),
+                     ranks->first + (uint32_t)((uint64_t)i * ranks->count / mem->islands));
+    engine_place(engine, port_island(dma_port(mem->dma, DMA_REQUESTS)), ranks->first);
+    if (mem->gateway)
+        engine_place(engine, port_island(gateway_port(mem->gateway, GATEWAY_ASKS)), ranks->first);
+    if (mem->pager)
+        engine_place(engine, port_island(pager_port(mem->pager, PAGER_REQUESTS)), ranks->first);
+    if (mem->walks)
+        engine_place(engine, component_island(mem->walks), ranks->first);
 }

@@ -90,6 +90,26 @@ uint64_t memsys_pushed(const struct memsys *mem);
 /* Between runs: when all that came of copies from the host has been taken. */
 uint64_t memsys_pushed_until(const struct memsys *mem);
 
+/* Where there are ranks (ranks/ranks.h), both are what all ranks know: the lines that came here, added up,
+ * and the latest time. */
+struct memsys_pushes {
+    uint64_t lines, until;
+};
+struct memsys_pushes memsys_pushes_here(const struct memsys *mem);
+void memsys_know_pushes(struct memsys *mem, const struct memsys_pushes *all);
+
+/* Its islands are on these ranks: slices on all of them, the rest on the first. Before the engine is ready.
+ */
+struct memsys_ranks {
+    uint32_t first, count;
+};
+void memsys_place(struct memsys *mem, const struct memsys_ranks *ranks);
+
+/* Which rank has the line at an offset of its memory; and all lines, if one has. */
+enum { MEMSYS_SOME_RANKS = UINT32_MAX };
+uint32_t memsys_line_rank(const struct memsys *mem, uint64_t offset);
+uint32_t memsys_rank(const struct memsys *mem);
+
 /* The DMA engine of this GPU (mem/dma.h). */
 struct dma;
 struct dma *memsys_dma(const struct memsys *mem);
@@ -122,6 +142,7 @@ const char *memsys_host(const struct memsys *mem, uint64_t offset);
 /* Where pages move, between runs: the bytes of a line that this GPU holds, whoever's it is; those of a line
  * of its own; and it holds only its own pages of these physical addresses, as in the beginning. */
 void memsys_read_line(struct memsys *mem, uint64_t line, unsigned char *bytes);
+uint32_t memsys_held_rank(const struct memsys *mem, uint64_t line); /* that has it */
 void memsys_write_line(struct memsys *mem, uint64_t line, const unsigned char *bytes);
 void memsys_forget_pages(struct memsys *mem, uint64_t at, uint64_t bytes);
 enum page_right memsys_page_right(const struct memsys *mem, uint64_t at); /* the most that an island may */

@@ -31,6 +31,7 @@ struct memsys {
     uint32_t *island_of; /* by slice of a side */
     struct partition_spec *specs;
     struct component **components;
+    struct memsys_pushes pushes; /* what all ranks know of them */
 };
 
 /* Fills all but engine and path. */

@@ -196,6 +196,11 @@ bool network_ready(struct network *network, struct err *err)
     return true;
 }
 
+void network_place(struct network *network, uint32_t node, uint32_t rank)
+{
+    engine_place(network->engine, component_island(network->routers[node]->component), rank);
+}
+
 const struct net_graph *network_graph(const struct network *network)
 {
     return &network->graph;

@@ -44,6 +44,10 @@ bool network_attach(struct network *network, uint32_t node, struct island *islan
                     struct err *err);
 bool network_ready(struct network *network, struct err *err);
 
+/* Where there are ranks: a switch is on this one. Before the engine is ready; endpoints are where their
+ * islands are. */
+void network_place(struct network *network, uint32_t node, uint32_t rank);
+
 /* An endpoint with bounded room says at its port that the room of a message is free again. */
 void network_took(struct port *port, uint32_t virtual_network);
 

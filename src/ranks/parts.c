@@ -22,8 +22,7 @@ void ranks_parts_end(struct ranks_parts *parts, struct archive *archive)
     struct err err;
     if (!archive->reading && ranks_number(parts->ranks)) {
         const char *bytes = archive->text.at ? archive->text.at + parts->from : "";
-        archive_require(archive,
-                        ranks_send(parts->ranks, 0, bytes, archive->text.length - parts->from, &err),
+        archive_require(archive, ranks_send(parts->ranks, 0, bytes, archive->text.length - parts->from, &err),
                         "a rank was lost");
         archive->text.length = parts->from;
     }

@@ -1,6 +1,6 @@
-/* An archive of state that is on several ranks, part by part. The file is the same for any number of ranks: rank
- * 0 writes it, and takes the parts of others from them; to read it, all have all of its bytes, and each takes
- * its own parts.
+/* An archive of state that is on several ranks, part by part. The file is the same for any number of ranks:
+ * rank 0 writes it, and takes the parts of others from them; to read it, all have all of its bytes, and each
+ * takes its own parts.
  *
  *   ranks_parts_begin(&parts, ranks, archive);
  *   for (size_t i = 0; i < count; i++)
@@ -18,11 +18,11 @@
 #include "ranks/ranks.h"
 
 struct ranks_parts {
-    struct ranks *ranks; /* NULL: there is one */
-    struct text *others; /* on rank 0: what ranks have written, and */
+    struct ranks *ranks;  /* NULL: there is one */
+    struct text *others;  /* on rank 0: what ranks have written, and */
     struct archive *left; /* what of it was not passed on yet */
-    struct text bytes;   /* of the part that is being read */
-    size_t from;         /* where this rank's parts begin in its archive */
+    struct text bytes;    /* of the part that is being read */
+    size_t from;          /* where this rank's parts begin in its archive */
 };
 
 void ranks_parts_begin(struct ranks_parts *parts, struct ranks *ranks, struct archive *archive);

@@ -22,8 +22,11 @@ struct ranks {
     bool is_crowded; /* more ranks than cores are on this machine: who waits lends its core at once */
     double patience, delay;
     struct ranks_traffic traffic;
-    bool *missing; /* of a round: whose bytes have not come */
-    int *sending;  /* likewise: numbers of what is being sent; -1 */
+    bool is_lost; /* some rank, and why says how: nothing goes any more */
+    struct err why;
+    struct text *same; /* of ranks_share: the same bytes for all */
+    bool *missing;     /* of a round: whose bytes have not come */
+    int *sending;      /* likewise: numbers of what is being sent; -1 */
     char (*hosts)[HOST_NAME];
 };
 
@@ -82,27 +85,38 @@ void ranks_forget_job(void)
 
 /* ---- joining ---- */
 
+void ranks_add_transport(struct text *path)
+{
+    const char *known = getenv("HEDDLE_TRANSPORT");
+    if (known && *known)
+        text_add(path, "%s", known);
+    else
+        install_add_part(path, "mpi/libheddle_mpi.so");
+}
+
 static const struct ranks_transport *load_transport(struct err *err)
 {
     struct text path = {0};
-    void *library = NULL;
     ranks_transport_fn *find = NULL;
-    if (install_add_part(&path, "mpi/libheddle_mpi.so") && !access(path.at, R_OK))
-        library = dlopen(path.at, RTLD_NOW | RTLD_GLOBAL); /* Open MPI's own parts look for its symbols */
-    else
-        err_set(err,
-                "this heddle was built without MPI: install libopenmpi-dev and openmpi-bin, and build again");
-    if (library)
-        *(void **)&find = dlsym(library, RANKS_TRANSPORT_NAME);
-    else if (path.at && !access(path.at, R_OK))
-        err_set(err, "MPI cannot be loaded: %.300s", dlerror());
+    ranks_add_transport(&path);
+    bool is_there = path.at && !access(path.at, R_OK);
+    void *library =
+        is_there ? dlopen(path.at, RTLD_NOW | RTLD_GLOBAL) : NULL; /* MPI's own parts look for it */
     text_fini(&path);
-    const struct ranks_transport *transport = find ? find() : NULL;
-    if (library && (!transport || transport->version != RANKS_TRANSPORT_VERSION)) {
-        err_set(err, "libheddle_mpi.so is of another version of Heddle");
+    if (!is_there)
+        err_set(err,
+                "this heddle was built without MPI: install libopenmpi-dev and openmpi-bin, and build it "
+                "again");
+    else if (!library)
+        err_set(err, "MPI cannot be loaded: %.300s", dlerror());
+    if (!library)
         return NULL;
-    }
-    return transport;
+    *(void **)&find = dlsym(library, RANKS_TRANSPORT_NAME);
+    const struct ranks_transport *transport = find ? find() : NULL;
+    if (transport && transport->version == RANKS_TRANSPORT_VERSION)
+        return transport;
+    err_set(err, "libheddle_mpi.so is of another version of Heddle");
+    return NULL;
 }
 
 static double seconds_of(const char *variable, double otherwise)
@@ -151,6 +165,7 @@ struct ranks *ranks_start(struct err *err)
     const char *why = transport->start(&ranks->number, &ranks->count);
     ranks->missing = mem_alloc(ranks->count, sizeof *ranks->missing);
     ranks->sending = mem_alloc(ranks->count, sizeof *ranks->sending);
+    ranks->same = mem_alloc(ranks->count, sizeof *ranks->same);
     ranks->hosts = mem_alloc(ranks->count, sizeof *ranks->hosts);
     bool good = !why || err_set(err, "%s", why);
     good = good && (ranks->count <= RANKS_MOST ||
@@ -169,6 +184,7 @@ void ranks_end(struct ranks *ranks)
     ranks->transport->end();
     mem_free(ranks->missing);
     mem_free(ranks->sending);
+    mem_free(ranks->same);
     mem_free(ranks->hosts);
     mem_free(ranks);
 }
@@ -235,9 +251,19 @@ static bool wait_on(struct waiting *wait)
     return wait->most < 0 || waited < wait->most;
 }
 
-static bool lost(const struct ranks *ranks, uint32_t number, struct err *err)
+static bool give_up(struct ranks *ranks, struct err *err)
 {
-    return err_set(err, "the link to rank %u on %s has failed", number, ranks->hosts[number]);
+    if (!ranks->is_lost)
+        ranks->why = *err;
+    ranks->is_lost = true;
+    *err = ranks->why;
+    return false;
+}
+
+static bool lost(struct ranks *ranks, uint32_t number, struct err *err)
+{
+    err_set(err, "the link to rank %u on %s has failed", number, ranks->hosts[number]);
+    return give_up(ranks, err);
 }
 
 /* Until what was begun is done. */
@@ -296,7 +322,7 @@ static bool receive_pieces(struct ranks *ranks, uint32_t from, int tag, size_t c
 
 bool ranks_send(struct ranks *ranks, uint32_t to, const void *bytes, size_t count, struct err *err)
 {
-    return send_pieces(ranks, to, TAG_LETTER, bytes, count, err);
+    return !ranks->is_lost ? send_pieces(ranks, to, TAG_LETTER, bytes, count, err) : give_up(ranks, err);
 }
 
 bool ranks_receive(struct ranks *ranks, uint32_t from, double seconds, struct text *bytes, uint32_t *who,
@@ -307,6 +333,8 @@ bool ranks_receive(struct ranks *ranks, uint32_t from, double seconds, struct te
     uint32_t sender = 0;
     size_t count;
     int is_there;
+    if (ranks->is_lost)
+        return give_up(ranks, err);
     err->text[0] = 0;
     while (!(is_there = ranks->transport->waits(other, TAG_LETTER, &sender, &count)))
         if (seconds == 0 || !wait_on(&wait))
@@ -387,15 +415,17 @@ static int came(struct ranks *ranks, uint32_t from, struct text *in, struct err 
     return is_there;
 }
 
-static bool say_missing(const struct ranks *ranks, double seconds, struct err *err)
+static bool say_missing(struct ranks *ranks, double seconds, struct err *err)
 {
     uint32_t number = 0;
     while (number < ranks->count && !ranks->missing[number])
         number++;
     if (number == ranks->count)
-        return err_set(err, "a rank does not take what is sent to it for %g s", seconds);
-    return err_set(err, "rank %u on %s has not answered for %g s (HEDDLE_RANKS_PATIENCE)", number,
-                   ranks->hosts[number], seconds);
+        err_set(err, "a rank does not take what is sent to it for %g s", seconds);
+    else
+        err_set(err, "rank %u on %s has not answered for %g s (HEDDLE_RANKS_PATIENCE)", number,
+                ranks->hosts[number], seconds);
+    return give_up(ranks, err);
 }
 
 static void hold_up(double seconds)
@@ -409,6 +439,8 @@ bool ranks_round(struct ranks *ranks, const struct text *out, struct text *in, s
     double begun = host_seconds();
     struct waiting wait = waiting(ranks, ranks->patience ? ranks->patience : -1);
     uint32_t left = 2 * (ranks->count - 1);
+    if (ranks->is_lost)
+        return give_up(ranks, err);
     if (!begin_round(ranks, out, err))
         return false;
     while (left) {
@@ -430,4 +462,41 @@ bool ranks_round(struct ranks *ranks, const struct text *out, struct text *in, s
     ranks->traffic.rounds++;
     ranks->traffic.seconds += host_seconds() - begun;
     return true;
+}
+
+bool ranks_share(struct ranks *ranks, const struct text *mine, struct text *all, struct err *err)
+{
+    for (uint32_t i = 0; i < ranks->count; i++)
+        ranks->same[i] = *mine;
+    all[ranks->number].length = 0;
+    text_add_bytes(&all[ranks->number], mine->at ? mine->at : "", mine->length);
+    return ranks_round(ranks, ranks->same, all, err);
+}
+
+static void combine(struct ranks *ranks, uint64_t *numbers, size_t count, bool add)
+{
+    struct text mine = {.at = (char *)numbers, .length = count * sizeof *numbers};
+    struct err unused;
+    if (ranks_count(ranks) == 1)
+        return;
+    struct text *all = mem_alloc(ranks->count, sizeof *all);
+    bool good = ranks_share(ranks, &mine, all, &unused);
+    for (uint32_t i = 0; i < ranks->count; i++) {
+        const uint64_t *other = (const uint64_t *)(const void *)all[i].at;
+        bool counts = good && i != ranks->number && all[i].length == mine.length;
+        for (size_t k = 0; k < count && counts; k++)
+            numbers[k] = add ? numbers[k] + other[k] : other[k] > numbers[k] ? other[k] : numbers[k];
+        text_fini(&all[i]);
+    }
+    mem_free(all);
+}
+
+void ranks_add(struct ranks *ranks, uint64_t *numbers, size_t count)
+{
+    combine(ranks, numbers, count, true);
+}
+
+void ranks_most(struct ranks *ranks, uint64_t *numbers, size_t count)
+{
+    combine(ranks, numbers, count, false);
 }

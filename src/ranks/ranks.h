@@ -2,7 +2,7 @@
  * them with the same command line; each learns from its environment that it is one of several.
  *
  * Who works together calls the same functions in the same order on all ranks. A rank that dies, or does not
- * answer, makes calls fail with a line that says so; a run cannot go on without it.
+ * answer, makes calls fail with a line that says so: that one, and all after it.
  *
  * One thread at a time calls these functions. */
 #ifndef RANKS_RANKS_H
@@ -30,6 +30,10 @@ void ranks_forget_job(void);
 struct ranks;
 struct ranks *ranks_start(struct err *err);
 void ranks_end(struct ranks *ranks); /* all call it; NULL: nothing */
+
+/* The library that is loaded then: that which the environment variable HEDDLE_TRANSPORT names, or else that
+ * beside this code. */
+void ranks_add_transport(struct text *path);
 
 /* Ends all ranks at once, also those that answer no more. */
 void ranks_kill(struct ranks *ranks, int status);
@@ -62,6 +66,14 @@ bool ranks_gather(struct ranks *ranks, const struct text *mine, struct text *all
 
 /* `out[i]` goes to rank i; `in[i]` becomes what came from it. This rank's own are not touched. */
 bool ranks_round(struct ranks *ranks, const struct text *out, struct text *in, struct err *err);
+
+/* All give bytes of any number and get those of all: all[i] becomes what rank i gave. By one round. */
+bool ranks_share(struct ranks *ranks, const struct text *mine, struct text *all, struct err *err);
+
+/* Numbers of all ranks, added up or the largest; on all. Of one rank (or NULL) they stay as they are. Where a
+ * rank was lost they stay, too, and the next call that can fail does. */
+void ranks_add(struct ranks *ranks, uint64_t *numbers, size_t count);
+void ranks_most(struct ranks *ranks, uint64_t *numbers, size_t count);
 
 /* What rounds were made of, of this rank. */
 struct ranks_traffic {

@@ -16,7 +16,7 @@ struct job {
     struct task task;
     struct task asked;    /* as the program said it: sides that are carried are elsewhere in `task` */
     struct launch launch; /* of a kernel */
-    void *params;
+    void *params, *places;
     FILE *print;         /* of a kernel: goes to */
     struct text printed; /* what was not told yet */
     char *carried;       /* of a copy: memory for the side that only the program sees; or NULL */

@@ -40,6 +40,11 @@ static void set_kernel(struct job *job, const struct guest *guest, const struct 
     if (letter->params.length)
         memcpy(job->params, letter->params.at, letter->params.length);
     job->launch.params = job->params;
+    job->places = mem_alloc(letter->places.length + 1, 1);
+    if (letter->places.length)
+        memcpy(job->places, letter->places.at, letter->places.length);
+    job->launch.places = (const struct block_place *)job->places;
+    job->launch.place_count = (uint32_t)(letter->places.length / sizeof(struct block_place));
     job->launch.threads = 1;
     job->launch.print = job->print =
         fopencookie(&job->printed, "w", (cookie_io_functions_t){.write = take_print});
@@ -147,6 +152,7 @@ void job_free(struct job *job)
     text_fini(&job->printed);
     gpu_kernel_stats_fini(&job->task.stats);
     mem_free(job->params);
+    mem_free(job->places);
     mem_free(job->carried);
     mem_free(job);
 }

@@ -5,12 +5,15 @@
 #include "system/contents.h"
 #include "system/copies.h"
 #include "system/journal.h"
+#include "ranks/parts.h"
+#include "system/bytes.h"
 #include "system/managed.h"
+#include "system/over_ranks.h"
 
 #include <stdio.h>
 
 static const struct archive_kind kind = {
-    .magic = "HEDDLETC", .name = "checkpoint of a timed run", .version = {13, ENGINE_MESSAGE_VERSION}};
+    .magic = "HEDDLETC", .name = "checkpoint of a timed run", .version = {14, ENGINE_MESSAGE_VERSION}};
 
 /* ---- what must be the same: a line each ---- */
 
@@ -85,18 +88,46 @@ static void add_contents(void *user, char *host, uint64_t bytes)
     contents->ranges[contents->count++] = (struct contents_range){host, bytes};
 }
 
-void machine_archive_memory(struct local_machine *machine, struct archive *archive)
+/* Of all ranks' memory: the leading one writes and reads it for all. */
+static void archive_contents(struct local_machine *machine, struct archive *archive)
 {
     struct contents contents = {0};
+    struct ranks *ranks = machine->options.ranks;
+    struct err unused; /* the next run fails where a rank was lost */
     homes_each_bytes(&machine->memory, 0, UINT64_MAX, add_contents, &contents);
-    contents_archive(contents.ranges, contents.count, archive);
+    if (!archive->reading && machine_is_spread(machine))
+        bytes_fetch(ranks, &machine->base, 0, UINT64_MAX, &unused);
+    if (machine_leads(machine))
+        contents_archive(contents.ranges, contents.count, archive);
+    else if (archive->reading)
+        contents_skip(contents.count, archive);
+    if (archive->reading && machine_is_spread(machine))
+        bytes_bring(ranks, &machine->base, 0, UINT64_MAX, &unused);
     mem_free(contents.ranges);
+}
+
+/* Heaps of kernels are where their GPUs' SMs are. */
+static void archive_heaps(struct local_machine *machine, struct archive *archive)
+{
+    struct ranks_parts parts;
+    struct archive one;
+    ranks_parts_begin(&parts, machine->options.ranks, archive);
     for (uint32_t i = 0; i < machine->gpu_count; i++) {
         struct heap *heap = machine->gpus[i].heap;
-        bool is_there = archive_number(archive, heap != NULL, 1);
-        if (archive_check(archive, is_there == (heap != NULL)) && heap)
-            heap_archive(heap, archive);
+        if (!ranks_part_open(&parts, archive, gpu_leading_rank(machine->gpus[i].gpu), &one))
+            continue;
+        bool is_there = archive_number(&one, heap != NULL, 1);
+        if (archive_check(&one, is_there == (heap != NULL)) && heap)
+            heap_archive(heap, &one);
+        ranks_part_close(&parts, archive, &one);
     }
+    ranks_parts_end(&parts, archive);
+}
+
+void machine_archive_memory(struct local_machine *machine, struct archive *archive)
+{
+    archive_heaps(machine, archive);
+    archive_contents(machine, archive);
 }
 
 /* A task that runs, by its number plus one; NULL: none. */
@@ -186,6 +217,8 @@ static void archive_state(struct local_machine *machine, struct archive *archive
         engine_archive(machine->engine, archive);
     if (archive->good)
         machine_archive_memory(machine, archive);
+    if (archive->reading)
+        machine_share(machine);
 }
 
 /* ---- files ---- */
@@ -202,6 +235,12 @@ bool checkpoint_init(struct local_machine *machine, struct err *err)
     machine->journal = journal_new();
     if (!options->resume)
         return true;
+    if (!machine_leads(machine)) { /* it was looked at by the leading rank */
+        machine->resuming = mem_alloc(1, sizeof *machine->resuming);
+        *machine->resuming = archive_reader(options->resumed->at, options->resumed->length);
+        journal_archive(machine->journal, machine->resuming);
+        return machine->resuming->good || err_set(err, "the journal of a checkpoint does not fit");
+    }
     struct text found = {0}, own = {0};
     struct archive *archive = machine->resuming = mem_alloc(1, sizeof *archive);
     add_note(machine, &own);
@@ -214,6 +253,16 @@ bool checkpoint_init(struct local_machine *machine, struct err *err)
     text_fini(&found);
     text_fini(&own);
     return good;
+}
+
+void checkpoint_next(struct local_machine *machine)
+{
+    uint64_t every = machine->options.checkpoint.every_cycles;
+    struct clock_domain clock;
+    clock_init(&clock, machine->system->gpu.clock);
+    machine->checkpoint_ps =
+        every && machine->checkpoint_ps != TIME_NEVER ? machine->checkpoint_ps + clock_time(&clock, every)
+                                                      : TIME_NEVER;
 }
 
 static void end_resuming(struct local_machine *machine)
@@ -230,21 +279,53 @@ void checkpoint_fini(struct local_machine *machine)
     journal_free(machine->journal);
 }
 
+bool machine_read_checkpoint(const char *path, struct text *bytes, struct err *err)
+{
+    struct archive archive;
+    if (!archive_open(&archive, path, &kind, NULL, err))
+        return false;
+    text_add_bytes(bytes, archive.at, (size_t)(archive.end - archive.at));
+    archive_close(&archive);
+    return true;
+}
+
+/* Whether all ranks are. */
+static bool all_good(const struct local_machine *machine, bool good)
+{
+    uint64_t bad = !good;
+    ranks_most(machine->options.ranks, &bad, 1);
+    return !bad;
+}
+
+/* The parts of a rank that does not lead go to the one that does. */
+static bool write_part(struct local_machine *machine, struct err *err)
+{
+    struct archive archive = archive_writer();
+    archive_state(machine, &archive);
+    text_fini(&archive.text);
+    return all_good(machine, true) || err_set(err, "the leading rank could not write the checkpoint");
+}
+
 bool checkpoint_write(struct local_machine *machine, struct err *err)
 {
+    if (!machine_leads(machine))
+        return write_part(machine, err);
     struct archive archive;
     struct text note = {0};
     add_note(machine, &note);
     machine_managed_note_writes(machine);
     journal_note_writes(machine->journal, machine);
     bool good = archive_create(&archive, machine->options.checkpoint.write, &kind, note.at, err);
-    if (good) {
+    struct archive nowhere = archive_writer(); /* the others send their parts all the same */
+    if (good)
         journal_archive(machine->journal, &archive);
-        archive_state(machine, &archive);
+    if (good || machine_is_spread(machine))
+        archive_state(machine, good ? &archive : &nowhere);
+    if (good)
         good = archive_commit(&archive, err);
-    }
+    text_fini(&nowhere.text);
     text_fini(&note);
-    return good;
+    return all_good(machine, good);
 }
 
 bool checkpoint_load(struct local_machine *machine, struct err *err)
@@ -254,7 +335,12 @@ bool checkpoint_load(struct local_machine *machine, struct err *err)
     journal_replay_writes(machine->journal, machine);
     journal_end_replay(machine->journal);
     archive_state(machine, archive);
-    bool good = archive_at_end(archive);
+    bool good = archive_at_end(archive), all = all_good(machine, good);
+    if (good && !all)
+        archive->why = "it does not fit the machine on another rank";
+    good &= all;
+    while (machine->options.checkpoint.every_cycles && machine->checkpoint_ps <= machine->now)
+        checkpoint_next(machine);
     if (!good)
         err_set(err, "%s cannot be gone on from: %s", path,
                 archive->why ? archive->why : "its content does not fit the machine");

@@ -151,3 +151,15 @@ void contents_archive(const struct contents_range *ranges, size_t count, struct 
     }
     mappings_fini(&mappings);
 }
+
+void contents_skip(size_t count, struct archive *archive)
+{
+    char page[PAGE];
+    archive_expect(archive, count);
+    for (size_t i = 0; i < count && archive->good; i++) {
+        uint64_t range = 0;
+        ARCHIVE_VALUE(archive, range);
+        while (archive_number(archive, 0, range) && archive->good)
+            archive_bytes(archive, page, archive_number(archive, 0, PAGE));
+    }
+}

@@ -13,4 +13,7 @@ struct contents_range {
 /* Writes what the ranges hold, or makes them hold what was written. */
 void contents_archive(const struct contents_range *ranges, size_t count, struct archive *archive);
 
+/* Reading: passes over what was written of so many ranges. */
+void contents_skip(size_t count, struct archive *archive);
+
 #endif

@@ -1,6 +1,7 @@
 #include "system/copies.h"
 #include "system/fabric.h"
 #include "system/managed.h"
+#include "system/over_ranks.h"
 #include "system/pages.h"
 #include "base/archive.h"
 #include "base/mem.h"
@@ -374,7 +375,8 @@ static void move_rows(const struct local_machine *machine, const struct task *ta
 static void begin_in_host(struct local_machine *machine, struct task *task)
 {
     struct course_plan plan = plan_of(machine, task);
-    move_rows(machine, task);
+    if (hostmem_is_here(machine->host))
+        move_rows(machine, task);
     task->end_ps = machine->now + plan.start_ps + plan.latency_ps +
                    (uint64_t)((unsigned __int128)task_bytes(task) * PS_PER_SECOND / plan.bytes_per_s);
 }
@@ -540,11 +542,23 @@ static char *row_at(const struct local_machine *machine, const struct task *task
     return side->is_host ? (char *)(uintptr_t)at : homes_bytes(&machine->memory, at, task->width);
 }
 
+static void pass_rows(const struct task *task, struct archive *archive)
+{
+    char *row = archive->reading ? mem_alloc(task->width, 1) : NULL;
+    for (uint64_t i = 0; i < task->depth * task->height && row && archive->good; i++)
+        archive_sparse(archive, row, task->width);
+    mem_free(row);
+}
+
 /* What the host's memory that a copy goes to holds. */
 static void archive_rows(const struct local_machine *machine, const struct task *task,
                          struct archive *archive)
 {
     archive_expect(archive, task_bytes(task));
+    if (!machine_leads(machine)) { /* where the program's memory is not */
+        pass_rows(task, archive);
+        return;
+    }
     for (uint64_t z = 0; z < task->depth; z++)
         for (uint64_t y = 0; y < task->height && archive->good; y++)
             archive_sparse(archive, row_at(machine, task, &task->to, z, y), task->width);
@@ -613,6 +627,6 @@ void copies_archive_ended(const struct local_machine *machine, const struct task
         archive_rows(machine, task, archive);
         return;
     }
-    if (archive->reading)
+    if (archive->reading && machine_leads(machine))
         move_rows(machine, task);
 }

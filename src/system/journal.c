@@ -1,4 +1,5 @@
 #include "system/journal.h"
+#include "system/over_ranks.h"
 #include "base/bits.h"
 #include "base/mem.h"
 #include "system/contents.h"
@@ -349,7 +350,7 @@ void journal_replay_writes(struct journal *journal, const struct local_machine *
             char bytes[SECTOR_MOST];
             uint64_t at = archive_number(&in, 0, UINT64_MAX), count = archive_number(&in, 0, SECTOR_MOST);
             archive_bytes(&in, bytes, count);
-            if (archive_check(&in, homes_keeps(&machine->memory, at, count)))
+            if (archive_check(&in, homes_keeps(&machine->memory, at, count)) && machine_leads(machine))
                 memcpy((void *)(uintptr_t)at, bytes, count);
         }
         close_entry(journal, &in);
@@ -414,6 +415,8 @@ void journal_read(struct journal *journal, struct local_machine *machine, uint64
         replay_read(journal, machine, &read);
         return;
     }
+    if (!machine_leads(machine)) /* nobody reads its journal */
+        return;
     ARCHIVE_VALUE(&content, read);
     archive_read(machine, &read, &content);
     add(journal, ENTRY_READ, &content);

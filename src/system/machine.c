@@ -4,10 +4,12 @@
 #include "base/zone.h"
 #include "exec/atomics.h"
 #include "mem/iommu.h"
+#include "ranks/ranks.h"
 #include "system/copies.h"
 #include "system/fabric.h"
 #include "system/journal.h"
 #include "system/managed.h"
+#include "system/over_ranks.h"
 #include "system/pages.h"
 
 enum { ISLANDS_MOST = 1024 }; /* that can be apart */
@@ -47,8 +49,8 @@ static bool build(struct local_machine *machine, struct err *err)
 {
     const struct system *system = machine->system;
     machine->apart = machine->options.islands_apart ? zone_new(ISLANDS_MOST) : NULL;
-    machine->engine =
-        engine_new(&(struct engine_spec){.payload_bytes = FABRIC_PAYLOAD_MOST, .apart = machine->apart});
+    machine->engine = engine_new(&(struct engine_spec){
+        .payload_bytes = FABRIC_PAYLOAD_MOST, .apart = machine->apart, .ranks = machine->options.ranks});
     uint32_t host_node;
     if (!build_fabric(machine, &host_node, err))
         return false;
@@ -88,7 +90,8 @@ static bool build(struct local_machine *machine, struct err *err)
             gpu_on_print(machine->gpus[i].gpu, journal_printed, machine);
     }
     engine_region(machine->engine, 0);
-    return plug_fabric(machine, host_node, err) && engine_ready(machine->engine, err);
+    return plug_fabric(machine, host_node, err) && machine_place(machine, err) &&
+           engine_ready(machine->engine, err);
 }
 
 static void take_apart(struct local_machine *machine)
@@ -354,12 +357,24 @@ static bool has_stopped_gpu(const struct local_machine *machine)
     return false;
 }
 
+/* Since the machine was made, both ways of each link; to be freed. */
+static struct net_traffic *traffic_now(const struct local_machine *machine)
+{
+    size_t ways = 2 * (size_t)network_graph(machine->fabric)->link_count;
+    struct net_traffic *all = mem_alloc(ways + 1, sizeof *all);
+    for (uint32_t i = 0; i < ways; i++)
+        all[i] = network_traffic(machine->fabric, i / 2, i % 2);
+    ranks_add(machine->options.ranks, (uint64_t *)all, ways * sizeof *all / sizeof(uint64_t));
+    return all;
+}
+
 static void note_traffic(struct local_machine *machine)
 {
     struct passed_traffic *passed = &machine->passed;
     uint32_t links = machine->fabric ? network_graph(machine->fabric)->link_count : 0;
+    struct net_traffic *now = links ? traffic_now(machine) : NULL;
     for (uint32_t i = 0; i < 2 * links; i++) {
-        struct net_traffic more = network_traffic(machine->fabric, i / 2, i % 2);
+        struct net_traffic more = now[i];
         if (i == passed->count) {
             mem_grow(passed->list, passed->count, passed->capacity);
             passed->list[passed->count++] = (struct net_traffic){0};
@@ -368,6 +383,7 @@ static void note_traffic(struct local_machine *machine)
         passed->list[i].bytes += more.bytes;
         passed->list[i].busy_ps += more.busy_ps;
     }
+    mem_free(now);
 }
 
 /* GPUs that a fault stopped can be used again: the machine is made anew, as soon as nothing runs on it. */
@@ -585,7 +601,7 @@ static bool give_up(struct local_machine *machine, enum machine_end end)
 static bool write_checkpoint(struct local_machine *machine, struct err *err)
 {
     const struct checkpoint_options *options = &machine->options.checkpoint;
-    machine->checkpoint_ps = TIME_NEVER;
+    checkpoint_next(machine);
     machine->is_written = true;
     bool good = has_stopped_gpu(machine) /* messages under way there mean nothing any more */
                     ? err_set(err, "a fault stopped one of the GPUs, and others are still at work")
@@ -602,8 +618,9 @@ static bool write_checkpoint(struct local_machine *machine, struct err *err)
 static bool interrupted(struct machine *base, struct err *err)
 {
     struct local_machine *machine = local(base);
-    bool wanted = machine->options.checkpoint.write && !machine->is_written && !is_replaying(machine) &&
-                  !machine->broken;
+    const struct checkpoint_options *options = &machine->options.checkpoint;
+    bool wanted = options->write && (!machine->is_written || options->every_cycles) &&
+                  !is_replaying(machine) && !machine->broken;
     return !wanted || write_checkpoint(machine, err);
 }
 
@@ -641,6 +658,7 @@ enum engine_outcome machine_let_pass(struct local_machine *machine, uint64_t unt
     orders.interrupt = NULL; /* a checkpoint of now would not know what the caller is about to do */
     enum engine_outcome outcome =
         machine->broken ? ENGINE_FAILED : engine_run(machine->engine, &orders, &err);
+    machine_share(machine);
     if (outcome == ENGINE_FAILED)
         give_up(machine, MACHINE_BROKEN);
     else
@@ -665,6 +683,7 @@ static bool run(struct local_machine *machine, uint64_t until, struct err *err)
         enum engine_outcome outcome = machine->running || copies_run(machine)
                                           ? engine_run(machine->engine, &orders, err)
                                           : ENGINE_FINISHED;
+        machine_share(machine);
         if (outcome == ENGINE_FAILED || outcome == ENGINE_INTERRUPTED)
             return stopped_by(machine, outcome, err);
         uint64_t ended = next_end(machine);
@@ -749,11 +768,12 @@ static size_t links_of(const struct machine *base, struct machine_link *links, s
     if (!fabric)
         return 0;
     const struct net_graph *graph = network_graph(fabric);
+    struct net_traffic *now = traffic_now(local(base));
     for (uint32_t i = 0; i < graph->link_count && i < most; i++) {
         links[i] =
             (struct machine_link){.name = graph->links[i].name, .bytes_per_s = graph->links[i].bytes_per_s};
         for (int back = 0; back < 2; back++) {
-            struct net_traffic traffic = network_traffic(fabric, i, back), before = {0};
+            struct net_traffic traffic = now[2 * i + (uint32_t)back], before = {0};
             if (passed->count)
                 before = passed->list[2 * i + (size_t)back];
             links[i].messages[back] = before.messages + traffic.messages;
@@ -761,6 +781,7 @@ static size_t links_of(const struct machine *base, struct machine_link *links, s
             links[i].busy_ps[back] = before.busy_ps + traffic.busy_ps;
         }
     }
+    mem_free(now);
     return graph->link_count;
 }
 

@@ -92,8 +92,10 @@ struct machine_progress {         /* shown while it runs */
 struct checkpoint_options {
     const char *write;  /* file; or NULL */
     uint64_t at_cycles; /* of the GPUs' clock since the beginning; 0: when interrupted */
+    uint64_t every_cycles; /* and again whenever so many have passed, to the same file; 0: once */
     bool stop;          /* the run ends when it is written */
     const char *resume; /* file; or NULL */
+    const struct text *resumed; /* what machine_read_checkpoint gave of it, on a rank that does not lead */
     const char *note;   /* lines of what must be the same in both runs, beside the system and options here */
     /* Or NULL; called when one was written, or (failure says why) could not be, and the run goes on. */
     void (*written)(void *user, uint64_t time_ps, const char *failure);
@@ -116,6 +118,7 @@ struct machine_link {
 struct machine;
 
 struct hostmem_caches;
+struct ranks;
 
 struct machine_options {
     unsigned threads;
@@ -126,6 +129,8 @@ struct machine_options {
     void *user;
     const struct machine_windows *windows; /* or NULL */
     const struct hostmem_caches *caches;   /* of the host's memory (mem/hostmem.h), or NULL */
+    struct ranks *ranks; /* that the machine is spread over (system/over_ranks.h), or NULL. src/ranked calls
+                            it on all of them alike */
     struct checkpoint_options checkpoint;
 };
 
@@ -145,6 +150,7 @@ enum memory_use {
     MEMORY_CHANGED,    /* caches forget all of it, as the host is about to change it */
     MEMORY_LENT,       /* the same, and the host changes it until it is given back; kernels do not use it */
     MEMORY_TAKEN_OVER, /* both, and of all memory: the host runs a kernel itself */
+    MEMORY_DROPPED,    /* as MEMORY_CHANGED, and what it held is of no use any more */
 };
 
 /* What the program says of managed memory, where that moves on demand (HOME_MANAGED). */
@@ -201,9 +207,9 @@ struct machine_ops {
     /* Where managed memory moves, else NULL. */
     void (*manage)(struct machine *machine, const struct managed_order *order);
 
-    /* These three are for a machine in another process, else NULL. `load` sends code there and gives its
-     * number, which becomes `kernel.object` of the kernels in it; `unload` says that none of them will be
-     * launched again. The machine keeps a copy of the image of each GPU's kernels. */
+    /* These three are for a machine in another process, or in several, else NULL. `load` sends code there and
+     * gives its number, which becomes `kernel.object` of the kernels in it; `unload` says that none of them
+     * will be launched again. The machine keeps a copy of the image of each GPU's kernels. */
     uint64_t (*load)(struct machine *machine, const struct code_object *object);
     void (*unload)(struct machine *machine, uint64_t object);
     void (*set_image)(struct machine *machine, uint32_t gpu, struct image *image);
@@ -245,11 +251,26 @@ struct machine {
 struct machine *machine_new(const struct system *system, const struct machine_options *options,
                             struct err *err);
 
+/* Of such a one: memory of GPUs at these virtual addresses, piece by piece. Lines of a piece may be on several
+ * ranks (memsys_line_rank); where they are kept is the same on all. */
+struct memsys;
+struct machine_piece {
+    const struct memsys *mem;
+    uint64_t offset, bytes; /* in its memory */
+    char *host;
+};
+typedef void machine_piece_fn(void *user, const struct machine_piece *piece);
+void machine_each_piece(struct machine *machine, uint64_t at, uint64_t bytes, machine_piece_fn *call,
+                        void *user);
+
 /* Of such a one: the counts so far of tasks that run are in them. */
 void machine_look(struct machine *machine);
 
 /* Of such a one, between calls: all kernels that run fail now, as after a fault. */
 void machine_stop_kernels(struct machine *machine, const char *why);
+
+/* What is in the file, for other ranks. */
+bool machine_read_checkpoint(const char *path, struct text *bytes, struct err *err);
 
 /* Whether the file is a checkpoint, whole, and of a run with this note. */
 bool machine_check_checkpoint(const char *path, const char *note, struct err *err);
@@ -281,7 +302,7 @@ static inline void machine_manage(struct machine *machine, const struct managed_
 }
 
 /* Whether machine_load, machine_unload and machine_set_image are to be called. */
-static inline bool machine_is_elsewhere(const struct machine *machine)
+static inline bool machine_wants_code(const struct machine *machine)
 {
     return machine->ops->load;
 }

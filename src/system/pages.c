@@ -2,7 +2,9 @@
 #include "base/bits.h"
 #include "base/mem.h"
 #include "mem/iommu.h"
+#include "ranks/ranks.h"
 #include "system/copies.h"
+#include "system/over_ranks.h"
 
 /* ---- copying home ---- */
 
@@ -24,20 +26,23 @@ static uint32_t newest_holder(const struct gather *gather, const struct page *pa
 {
     if (!page->is_busy)
         return (uint32_t)__builtin_ctzll(page->holders);
-    uint32_t holder = iommu_source(gather->iommu, page->at);
-    enum page_right most = PAGE_NONE;
-    for (uint32_t home = 0; home < machine_homes(gather->machine); home++) {
-        enum page_right right = memsys_page_right(machine_home_mem(gather->machine, home), page->at);
-        if (right > most) {
-            most = right;
+    uint32_t holder = iommu_source(gather->iommu, page->at), homes = machine_homes(gather->machine);
+    uint64_t most = PAGE_NONE, *rights = mem_alloc(homes, sizeof *rights);
+    for (uint32_t home = 0; home < homes; home++)
+        rights[home] = memsys_page_right(machine_home_mem(gather->machine, home), page->at);
+    ranks_most(gather->machine->options.ranks, rights, homes);
+    for (uint32_t home = 0; home < homes; home++)
+        if (rights[home] > most) {
+            most = rights[home];
             holder = home;
         }
-    }
+    mem_free(rights);
     return holder;
 }
 
-static void read_line(const struct gather *gather, uint32_t holder, uint64_t line, unsigned char *bytes)
+static void read_line(void *user, uint32_t holder, uint64_t line, unsigned char *bytes)
 {
+    const struct gather *gather = user;
     struct memsys *home = machine_home_mem(gather->machine, directory_home(line));
     if (holder == PAGE_HOST)
         memcpy(bytes, iommu_line(gather->iommu, line), memsys_line_bytes(home));
@@ -57,22 +62,23 @@ static void leave_lent(const struct gather *gather, uint64_t line, uint32_t coun
     }
 }
 
-static void gather_page(void *user, struct page *page)
+static void write_line(void *user, uint64_t line, unsigned char *bytes)
 {
     const struct gather *gather = user;
+    struct memsys *home = machine_home_mem(gather->machine, directory_home(line));
+    leave_lent(gather, line, memsys_line_bytes(home), bytes);
+    memsys_write_line(home, line, bytes);
+}
+
+static void gather_page(void *user, struct page *page)
+{
+    struct gather *gather = user;
     uint32_t home = directory_home(page->at);
     if (!page_has_some_of(page, &gather->range) || (!page->is_busy && page_is_held(page, home)))
         return;
     uint32_t holder = newest_holder(gather, page);
-    if (holder == home)
-        return;
-    struct memsys *mem = machine_home_mem(gather->machine, home);
-    unsigned char bytes[MEM_LINE_MOST];
-    for (uint64_t line = page->at; line < page->at + page_bytes(page); line += memsys_line_bytes(mem)) {
-        read_line(gather, holder, line, bytes);
-        leave_lent(gather, line, memsys_line_bytes(mem), bytes);
-        memsys_write_line(mem, line, bytes);
-    }
+    if (holder != home)
+        machine_move_lines(gather->machine, page, holder, read_line, write_line, gather);
 }
 
 static void gather(struct local_machine *machine, uint64_t from, uint64_t last)

@@ -77,6 +77,9 @@ void checkpoint_fini(struct local_machine *machine);
 /* Writes one, of how things stand now. */
 bool checkpoint_write(struct local_machine *machine, struct err *err);
 
+/* One was written: when the next is due, if there are to be more. */
+void checkpoint_next(struct local_machine *machine);
+
 /* The state that the file has, when all of its journal was gone through. */
 bool checkpoint_load(struct local_machine *machine, struct err *err);
 

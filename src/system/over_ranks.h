@@ -1,0 +1,28 @@
+/* A machine whose islands are on several ranks. All ranks have the same machine and are called alike; each
+ * runs its own islands. What the code between runs looks at becomes known to all after each run, here. For
+ * this room only. */
+#ifndef SYSTEM_OVER_RANKS_H
+#define SYSTEM_OVER_RANKS_H
+
+#include "system/parts.h"
+
+/* Before the engine is ready: where islands are. */
+bool machine_place(struct local_machine *machine, struct err *err);
+
+/* After a run. */
+void machine_share(struct local_machine *machine);
+
+/* The lines of a page, from its holder to its home: read on the ranks that have them there, written on those that
+ * have them here. */
+struct page;
+typedef void machine_read_line_fn(void *user, uint32_t holder, uint64_t line, unsigned char *bytes);
+typedef void machine_write_line_fn(void *user, uint64_t line, unsigned char *bytes);
+void machine_move_lines(struct local_machine *machine, struct page *page, uint32_t holder,
+                        machine_read_line_fn *read, machine_write_line_fn *write, void *user);
+
+/* Whether this is one of several ranks; and the one that leads, where the program and the host's memory are.
+ */
+bool machine_is_spread(const struct local_machine *machine);
+bool machine_leads(const struct local_machine *machine);
+
+#endif

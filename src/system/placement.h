@@ -1,0 +1,24 @@
+/* Which rank has which part of a machine (ranks/ranks.h). Whole GPUs first: with no more ranks than GPUs (or
+ * members of unified ones), each has some that follow each other, as they are near in most fabrics. With more
+ * ranks, each GPU has several: its SMs and the islands of its memory are dealt out evenly, and what there is
+ * one of (dispatcher, gateway, DMA engine) is on the first. A switch is where GPUs are that it connects. The
+ * host's memory is on rank 0, where the program is. Pure. */
+#ifndef SYSTEM_PLACEMENT_H
+#define SYSTEM_PLACEMENT_H
+
+#include "mem/memsys.h"
+#include "net/graph.h"
+#include "system/system.h"
+
+struct placement {
+    uint32_t ranks, homes, nodes;
+    struct memsys_ranks *home; /* by home: its ranks */
+    uint32_t *node;            /* by node of the fabric */
+};
+
+/* The graph may be NULL: there is no fabric. */
+bool placement_make(struct placement *placement, const struct system *system, const struct net_graph *graph,
+                    uint32_t ranks, struct err *err);
+void placement_fini(struct placement *placement);
+
+#endif
