@@ -21,6 +21,10 @@ static bool makes_sense(const struct caches_asked *asked, struct err *err)
         return err_set(err, "--quick needs --evaluate FOLDER");
     if (asked->plot && !r->sweep_text)
         return err_set(err, "--plot needs --sweep");
+    if (r->results && !r->sweep_text)
+        return err_set(err, "--results needs --sweep");
+    if (r->resume && !r->results)
+        return err_set(err, "--resume needs --results FILE");
     if (r->compare_exact && r->sweep_text)
         return err_set(err, "--compare-exact: a sweep does that with quantum=exact:N");
     if (r->compare_exact && !r->spec.quantum)
@@ -40,7 +44,8 @@ static bool traces_are_safe(const struct caches_asked *asked, struct err *err)
         const char *trace = source_file(r->traces[i]);
         if (file_is_endless(trace))
             continue;
-        if ((asked->json && file_same(asked->json, trace)) || (asked->plot && file_same(asked->plot, trace)))
+        if ((asked->json && file_same(asked->json, trace)) ||
+            (asked->plot && file_same(asked->plot, trace)) || (r->results && file_same(r->results, trace)))
             return err_set(err, "%s would be written over: it is a trace", trace);
     }
     return true;
@@ -56,7 +61,8 @@ bool cmd_caches_check_evaluate(const struct caches_asked *asked, struct err *err
     const struct caches_request *r = &asked->request;
     bool other = r->trace_count || r->generate || r->sweep_text || asked->json || asked->plot ||
                  r->tiles_told || r->snoop_told || r->offset || r->batch || r->per_cache ||
-                 r->compare_exact || r->host.no_overlap || r->host.resident || r->host.per_block;
+                 r->compare_exact || r->results || r->resume || r->host.no_overlap || r->host.resident ||
+                 r->host.per_block;
     struct caches_spec usual = evaluate_point_spec(&(struct point_key){.tiles = 0});
     other |= r->spec.machine != usual.machine || memcmp(&r->spec.l1, &usual.l1, sizeof usual.l1) ||
              memcmp(&r->spec.l2, &usual.l2, sizeof usual.l2) || r->spec.policy || r->spec.quantum ||

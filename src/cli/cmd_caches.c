@@ -1,6 +1,8 @@
 /* heddle caches: many caches at once, over traces or generated accesses. */
 #include "cli/caches_check.h"
 #include "cli/caches_record.h"
+#include "cli/dealing.h"
+#include "cli/over_ranks.h"
 #include "cli/trace.h"
 #include "base/bits.h"
 #include "base/file.h"
@@ -8,6 +10,9 @@
 #include "base/mem.h"
 #include "base/unit.h"
 #include "cachesim/evaluate/evaluate.h"
+#include "cachesim/runs/kept.h"
+#include "deal/deal.h"
+#include "ranks/ranks.h"
 
 /* ---- options: one row each, and a function that takes its value ---- */
 
@@ -122,6 +127,12 @@ static bool take_threads(struct caches_asked *asked, const char *value, struct e
     return options_threads(value, &asked->request.host.threads, err);
 }
 
+static bool take_ranks(struct caches_asked *asked, const char *value, struct err *err)
+{
+    (void)asked;
+    return over_ranks_start(value, err);
+}
+
 static bool take_seed(struct caches_asked *asked, const char *value, struct err *err)
 {
     return take_number("--seed", value, 0, UINT64_MAX, &asked->request.spec.seed, err);
@@ -159,6 +170,7 @@ static bool take_per_block(struct caches_asked *asked, const char *value, struct
     }
 TAKE_TEXT(generate, request.generate)
 TAKE_TEXT(sweep_text, request.sweep_text)
+TAKE_TEXT(results, request.results)
 TAKE_TEXT(json, json)
 TAKE_TEXT(plot, plot)
 TAKE_TEXT(evaluate, evaluate)
@@ -172,6 +184,7 @@ TAKE_TEXT(evaluate, evaluate)
         return true;                                                                                         \
     }
 TAKE_SWITCH(quick, quick)
+TAKE_SWITCH(resume, request.resume)
 TAKE_SWITCH(per_cache, request.per_cache)
 TAKE_SWITCH(compare_exact, request.compare_exact)
 TAKE_SWITCH(no_progress, request.no_progress)
@@ -197,11 +210,14 @@ TAKE_SWITCH(resident, request.host.resident)
     X("--seed", "N", "of generators and of the policy random (1 unless told)", seed)                         \
     X("--sweep", "KEY=VALUES,...", "all combinations in one pass: l1.size=16KiB..1MiB,l1.ways=1..16",        \
       sweep_text)                                                                                            \
+    X("--results", "FILE", "keep the counts of a sweep's configurations there, as they come", results)       \
+    X("--resume", NULL, "with --results: do not simulate again what is there already", resume)               \
     X("--plot", "FILE", "write the sweep's miss rates as a drawing (SVG)", plot)                             \
     X("--json", "FILE", "write configuration and counts, of each cache and in all", json)                    \
     X("--per-cache", NULL, "print the counts of each cache, too", per_cache)                                 \
     X("--device", "cpu|cuda", "where they are simulated (cpu unless told); counts are the same", device)     \
     X("--threads", "N|all", "threads (all unless told); counts are the same", threads)                       \
+    X("--ranks", "N", "share a sweep among N processes of this machine, by MPI; counts are the same", ranks) \
     X("--batch", "N", "accesses of a tile that are simulated at a time; counts are the same", batch)         \
     X("--no-overlap", NULL, "cuda: transfers and kernels one after the other", no_overlap)                   \
     X("--resident", NULL, "cuda: all accesses are transferred before any is simulated", resident)            \
@@ -263,21 +279,40 @@ static void tell_left_out(const struct configurations *all)
         fprintf(stderr, "heddle: left out: %.*s\n", (int)length, line);
 }
 
-static int simulate(struct caches_asked *asked, struct configurations *all)
+/* Rank 0 alone writes. */
+static void leave_files(struct caches_asked *asked)
+{
+    asked->json = asked->plot = asked->request.results = NULL;
+    asked->request.resume = false;
+    asked->request.no_progress = true;
+}
+
+/* All that can be wrong before the time is spent. */
+static bool prepare(struct caches_asked *asked, struct configurations *all, struct kept **kept,
+                    uint64_t *digest, struct err *err)
 {
     struct caches_request *r = &asked->request;
-    struct err err;
-    bool good = cmd_caches_check_asked(asked, &err) && caches_prepare(r, all, &err);
-    tell_left_out(all);
-    if (!good)
-        return complain(EXIT_USAGE, &err);
-    good = caches_simulate(r, all, &err);
-    if (interrupted) {
-        err_set(&err, "interrupted: the counts of a part are no result, and none was written");
-        return complain(EXIT_SIGNAL + interrupted, &err);
+    struct text identity = {0};
+    if (!r->host.threads)
+        r->host.threads = deal_cores(r->ranks);
+    bool good = cmd_caches_check_asked(asked, err) && caches_prepare(r, all, err);
+    if (good && (r->ranks || r->results)) {
+        r->build = dealing_build();
+        good = caches_identity(r, &identity, err);
     }
-    if (!good)
-        return complain(EXIT_FAILED, &err);
+    if (good && r->results)
+        good = (*kept = kept_open(r, &identity, all, err)) != NULL;
+    for (size_t i = 0; good && r->ranks && i < all->count; i++)
+        configuration_name(&all->at[i], &identity);
+    *digest = digest_bytes(0, identity.at, identity.length);
+    text_fini(&identity);
+    return good;
+}
+
+static int write_all(const struct caches_asked *asked, const struct configurations *all)
+{
+    const struct caches_request *r = &asked->request;
+    struct err err;
     /* a reader of the JSON gets nothing else */
     FILE *out = is_stdout(asked->json) || is_stdout(asked->plot) ? stderr : stdout;
     (r->sweep_text ? sweep_print : caches_print)(r, all, out);
@@ -285,6 +320,46 @@ static int simulate(struct caches_asked *asked, struct configurations *all)
                    write_file(asked->plot, sweep_svg, r, all, &err)
                ? EXIT_GOOD
                : complain(EXIT_FAILED, &err);
+}
+
+static int count(const struct caches_asked *asked, struct kept *kept, struct configurations *all)
+{
+    const struct caches_request *r = &asked->request;
+    struct err err;
+    if (r->resume)
+        fprintf(stderr, "heddle: caches: %zu of %zu configurations are in %s already\n", all->known,
+                all->count, r->results);
+    bool good = r->ranks || kept ? caches_deal(r, kept, all, &err) : caches_simulate(r, all, &err);
+    if (ranks_number(r->ranks))
+        return good ? EXIT_GOOD : dealing_complain(r->ranks, EXIT_FAILED, &err);
+    if (interrupted) {
+        err_set(&err,
+                kept ? "interrupted: the counts so far are in %s; go on with --resume"
+                     : "interrupted: the counts of a part are no result, and none was written",
+                r->results);
+        return complain(EXIT_SIGNAL + interrupted, &err);
+    }
+    return good ? write_all(asked, all) : complain(EXIT_FAILED, &err);
+}
+
+static int simulate(struct caches_asked *asked, bool good, const struct err *why)
+{
+    struct ranks *ranks = asked->request.ranks;
+    struct configurations all = {0};
+    struct kept *kept = NULL;
+    struct err mine = *why, err;
+    uint64_t digest = 0;
+    if (ranks_number(ranks))
+        leave_files(asked);
+    if (good)
+        good = prepare(asked, &all, &kept, &digest, &mine);
+    if (!ranks_number(ranks))
+        tell_left_out(&all);
+    int status = deal_agree(ranks, good, &mine, digest, &err) ? count(asked, kept, &all)
+                                                              : dealing_complain(ranks, EXIT_USAGE, &err);
+    kept_close(kept);
+    configurations_fini(&all);
+    return status;
 }
 
 static int evaluate(struct caches_asked *asked)
@@ -317,23 +392,30 @@ static int evaluate(struct caches_asked *asked)
     return status;
 }
 
-static int run(int count, char **words)
+static bool can_be_dealt(const struct caches_asked *asked, struct err *err)
 {
-    struct err err;
+    return !asked->request.ranks || (asked->request.sweep_text && !asked->evaluate) ||
+           err_set(err,
+                   "caches: without --sweep it does not run over several ranks: start it without mpirun");
+}
+
+static int run(int count_words, char **words)
+{
+    struct err err = {{0}};
     struct caches_asked asked = {
         .request = {.spec = {.l1 = {64 << 10, 16, 64}, .l2 = {512 << 10, 16, 64}, .seed = 1},
                     .device = caches_devices,
                     .interrupt = &interrupted},
     };
-    struct configurations all = {0};
     catch_interrupts();
-    int status = !options_parse(options, count, words, &asked, took, &err) ? complain(EXIT_USAGE, &err)
-                 : asked.evaluate                                          ? evaluate(&asked)
-                                                                           : simulate(&asked, &all);
-    configurations_fini(&all);
+    if (!dealing_join(&asked.request.ranks, &err))
+        return complain(EXIT_FAILED, &err);
+    struct ranks *ranks = asked.request.ranks;
+    bool good = options_parse(options, count_words, words, &asked, took, &err) && can_be_dealt(&asked, &err);
+    int status = good && asked.evaluate ? evaluate(&asked) : simulate(&asked, good, &err);
     sweep_fini(&asked.request.sweep);
     mem_free(asked.request.traces);
-    return status;
+    return dealing_leave(ranks, status);
 }
 
 static void help_more(void)
@@ -360,6 +442,7 @@ const struct cmd cmd_caches = {
         "round in an address space of its own. Traces that are given together share one, and their\n"
         "caches snoop on each other, unless --snoop says otherwise. docs/caches.md tells more.",
     .options = options,
+    .over_ranks = true,
     .run = run,
     .help_more = help_more,
 };

@@ -1,4 +1,5 @@
 /* heddle study: experiments of many runs. */
+#include "cli/dealing.h"
 #include "cli/study.h"
 
 #include <stdio.h>
@@ -25,6 +26,11 @@ static void list_studies(void)
 static int run(int count, char **words)
 {
     struct err err;
+    int status;
+    bool is_file =
+        count && *words[0] != '-' && strcmp(words[0], gputejas) && !cmd_study_parallel_is(words[0]);
+    if (!is_file && dealing_refused(count ? words[0] : "the list of studies", &status))
+        return status;
     if (!count) {
         list_studies();
         return EXIT_GOOD;
@@ -73,6 +79,7 @@ const struct cmd cmd_study = {
         "events and threads show how parallel the simulation of a model is. Without a name, all studies\n"
         "are listed.",
     .options = cmd_study_file_options,
+    .over_ranks = true,
     .help_more = help_more,
     .complete = complete,
     .run = run,

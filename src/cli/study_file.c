@@ -1,13 +1,15 @@
 /* heddle study FILE: many runs, as a file says. */
 #include "cli/study.h"
-#include "base/bits.h"
 #include "base/file.h"
-#include "base/host.h"
 #include "base/mem.h"
+#include "cli/dealing.h"
 #include "cli/folder.h"
+#include "cli/over_ranks.h"
 #include "cli/run.h"
 #include "cli/timing.h"
 #include "cli/workload.h"
+#include "deal/deal.h"
+#include "ranks/ranks.h"
 #include "study/campaign/campaign.h"
 
 #include <errno.h>
@@ -21,8 +23,10 @@ const struct option_row cmd_study_file_options[] = {
     {"--system", "NAME|FILE", "for all points, instead of the file's"},
     {"--gpus", "N", "GPUs of a study that has several, such as locality"},
     {"--set", "PATH.KEY=VALUE", "change the system of all points; may come several times"},
-    {"--jobs", "N|all", "points at a time, each in a process of its own (all cores unless told)"},
+    {"--jobs", "N|all",
+     "points at a time, each in a process of its own (all cores unless told); of each rank"},
     {"--threads", "N|all", "threads of each (1 unless told)"},
+    {"--ranks", "N", "share the points among N processes of this machine, by MPI (docs/studies.md)"},
     {"--results", "FOLDER", "keep the statistics of every point there"},
     {"--resume", NULL, "with --results: do not run again what is there already"},
     {"--json", "FILE", "write axes, figures, and all metrics of all points"},
@@ -35,7 +39,8 @@ const struct option_row cmd_study_file_options[] = {
 
 struct request {
     const char *gpus, *results, *json, *csv, *markdown, *svg;
-    bool is_quick;
+    bool is_quick, resume;
+    char *own, *program; /* a folder that goes with us, or NULL; heddle */
     struct campaign_words only;
     struct campaign_how how;
     struct timing_request timing;
@@ -55,7 +60,7 @@ static bool took(void *user, const struct option_row *row, const char *value, st
     if (!row)
         return err_set(err, "study: unexpected word '%.120s'", value);
     if (!strcmp(row->name, "--resume")) {
-        r->how.resume = true;
+        r->resume = true;
         return true;
     }
     if (!strcmp(row->name, "--gpus")) { /* not a setting of all points */
@@ -71,6 +76,8 @@ static bool took(void *user, const struct option_row *row, const char *value, st
         return take_jobs(value, &r->how.jobs, err);
     if (!strcmp(row->name, "--threads"))
         return options_threads(value, &r->how.threads, err);
+    if (!strcmp(row->name, "--ranks"))
+        return over_ranks_start(value, err);
     if (!strcmp(row->name, "--quick"))
         r->is_quick = true;
     else if (!strcmp(row->name, "--only"))
@@ -90,24 +97,9 @@ static bool took(void *user, const struct option_row *row, const char *value, st
 
 /* ---- points ---- */
 
-/* Of the program that runs them: another build may give other results. */
-static uint64_t program_digest(const char *program)
-{
-    static const size_t most = (size_t)1 << 30;
-    struct text content = {0};
-    struct err unused;
-    file_read(program, most, &content, &unused);
-    uint64_t digest = digest_bytes(0, content.at, content.length);
-    text_fini(&content);
-    return digest;
-}
-
 static bool check(int count, char **words, struct text *identity, struct err *err)
 {
-    static uint64_t program;
-    if (!program)
-        program = program_digest("/proc/self/exe");
-    text_add(identity, "heddle = %016llx\n", (unsigned long long)program);
+    text_add(identity, "heddle = %016llx\n", (unsigned long long)dealing_build());
     return strcmp(words[0], "run") ? cmd_workload_check(count - 1, words + 1, identity, err)
                                    : cmd_run_check(count - 1, words + 1, identity, err);
 }
@@ -174,31 +166,66 @@ static bool write_files(const struct request *r, const struct campaign *campaign
 
 /* ---- all ---- */
 
+/* The folder of the statistics: the user's, or one that goes with us. Results come to rank 0. */
+static bool choose_folder(struct request *r, struct err *err)
+{
+    r->how.keeps = r->results && !ranks_number(r->how.ranks);
+    if (!r->how.keeps && !(r->own = folder_new(err)))
+        return false;
+    r->how.folder = r->how.keeps ? r->results : r->own;
+    r->how.program = r->program = realpath("/proc/self/exe", NULL);
+    return r->program || err_set(err, "study: cannot tell where heddle is: %s", strerror(errno));
+}
+
+/* Outputs, which are rank 0's. */
+static bool check_outputs(const struct request *r, struct err *err)
+{
+    const char *const files[] = {r->json, r->csv, r->markdown};
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+        if (files[i] && !file_check(files[i], err))
+            return false;
+    }
+    return (!r->svg || make_folder("--svg", r->svg, err)) &&
+           (!r->results || make_folder("--results", r->results, err));
+}
+
 /* All that can be wrong before hours of work. */
 static bool prepare(struct request *r, struct campaign *campaign, struct err *err)
 {
-    const char *const files[] = {r->json, r->csv, r->markdown};
-    if (r->how.resume && !r->results)
+    if (r->resume && !r->results)
         return err_set(err, "--resume needs --results FOLDER");
     for (size_t i = 0; i < r->only.count; i++) {
         if (!campaign_pick(campaign, r->only.at[i], err))
             return false;
     }
-    for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
-        if (files[i] && !file_check(files[i], err))
-            return false;
-    }
     r->how.settings = r->timing.settings;
-    r->how.no_progress = r->timing.no_progress;
-    return campaign_points_make(campaign, &r->how, err) && (!r->svg || make_folder("--svg", r->svg, err)) &&
-           (!r->results || make_folder("--results", r->results, err));
+    r->how.no_progress = r->timing.no_progress || ranks_number(r->how.ranks);
+    if (!r->how.jobs)
+        r->how.jobs = deal_cores(r->how.ranks);
+    return campaign_points_make(campaign, &r->how, err) &&
+           (ranks_number(r->how.ranks) || check_outputs(r, err)) && choose_folder(r, err);
+}
+
+static void tell_resumed(const struct request *r, struct campaign *campaign)
+{
+    size_t found = campaign_resume(campaign, &r->how);
+    fprintf(stderr, "heddle: study: %zu of %zu points are in %s already\n", found,
+            campaign_different(campaign), r->results);
 }
 
 static int make(struct request *r, struct campaign *campaign)
 {
     struct err err;
-    size_t wrong = campaign_run(campaign, &r->how);
+    size_t wrong;
+    if (r->resume && !ranks_number(r->how.ranks))
+        tell_resumed(r, campaign);
+    bool good = campaign_run(campaign, &r->how, &wrong, &err);
+    if (ranks_number(r->how.ranks))
+        return good ? EXIT_GOOD : dealing_complain(r->how.ranks, EXIT_FAILED, &err);
+    if (!good && !interrupted)
+        return complain(EXIT_FAILED, &err);
     campaign_print(campaign, stdout);
+    fflush(stdout);
     if (!write_files(r, campaign, &err))
         return complain(EXIT_FAILED, &err);
     if (interrupted) {
@@ -213,43 +240,35 @@ static int make(struct request *r, struct campaign *campaign)
     return EXIT_GOOD;
 }
 
-/* The folder of the statistics: the user's, or one that goes with us. */
-static int make_in_folder(struct request *r, struct campaign *campaign)
+static int run_study(struct ranks *ranks, int count, char **words)
 {
-    struct err err;
-    char *own = r->results ? NULL : folder_new(&err), *program = realpath("/proc/self/exe", NULL);
-    int status;
-    r->how.folder = r->results ? r->results : own;
-    r->how.keeps = r->results;
-    r->how.program = program;
-    if (!program)
-        err_set(&err, "study: cannot tell where heddle is: %s", strerror(errno));
-    if (program && r->how.folder)
-        status = make(r, campaign);
-    else
-        status = complain(EXIT_FAILED, &err);
-    folder_free(own);
-    free(program); /* realpath's */
+    struct err err, why;
+    struct text path = {0};
+    struct campaign campaign = {0};
+    struct request r = {
+        .how = {.ranks = ranks, .threads = 1, .interrupt = &interrupted, .check = check, .failed = failed}};
+    bool good = cmd_study_shipped_find(words[0], &path, &err) &&
+                options_parse(cmd_study_file_options, count - 1, words + 1, &r, took, &err) &&
+                campaign_read(&campaign, path.at, r.is_quick, r.timing.system, &err) &&
+                (!r.gpus || campaign_set_gpus(&campaign, r.gpus, &err)) && prepare(&r, &campaign, &err);
+    int status = deal_agree(ranks, good, &err, good ? campaign_digest(&campaign) : 0, &why)
+                     ? make(&r, &campaign)
+                     : dealing_complain(ranks, EXIT_USAGE, &why);
+    campaign_fini(&campaign);
+    timing_fini(&r.timing);
+    folder_free(r.own);
+    free(r.program); /* realpath's */
+    mem_free(r.only.at);
+    text_fini(&path);
     return status;
 }
 
 int cmd_study_file(int count, char **words)
 {
     struct err err;
-    struct text path = {0};
-    struct campaign campaign = {0};
-    struct request r = {
-        .how = {
-            .jobs = host_cores(), .threads = 1, .interrupt = &interrupted, .check = check, .failed = failed}};
+    struct ranks *ranks;
     catch_interrupts();
-    bool good = cmd_study_shipped_find(words[0], &path, &err) &&
-                options_parse(cmd_study_file_options, count - 1, words + 1, &r, took, &err) &&
-                campaign_read(&campaign, path.at, r.is_quick, r.timing.system, &err) &&
-                (!r.gpus || campaign_set_gpus(&campaign, r.gpus, &err)) && prepare(&r, &campaign, &err);
-    int status = good ? make_in_folder(&r, &campaign) : complain(EXIT_USAGE, &err);
-    campaign_fini(&campaign);
-    timing_fini(&r.timing);
-    mem_free(r.only.at);
-    text_fini(&path);
-    return status;
+    if (!dealing_join(&ranks, &err))
+        return complain(EXIT_FAILED, &err);
+    return dealing_leave(ranks, run_study(ranks, count, words));
 }

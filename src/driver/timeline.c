@@ -130,9 +130,9 @@ struct timeline *timeline_new(struct driver *driver, struct err *err)
                                       .progress = made->watch.line.terminal ? driver_watch_show : NULL,
                                       .user = &made->watch,
                                       .checkpoint = checkpoint_of(made)};
-    made->machine = driver->attach  ? attach_machine(driver->attach, &options, err)
+    made->machine = driver->attach       ? attach_machine(driver->attach, &options, err)
                     : timing->over_ranks ? ranked_new(timing->over_ranks, &driver->system, &options, err)
-                                    : machine_new(&driver->system, &options, err);
+                                         : machine_new(&driver->system, &options, err);
     if (!made->machine) {
         free_texts(made);
         mem_free(made);

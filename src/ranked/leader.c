@@ -357,13 +357,13 @@ static bool tell_machine(struct leader *leader, const struct system *system,
 {
     struct archive body = archive_writer();
     struct told_machine order = {.layout = letters_layout(),
-                                  .threads = options->threads,
-                                  .wishes = options->wishes,
-                                  .checkpoint_at = options->checkpoint.at_cycles,
-                                  .checkpoint_every = options->checkpoint.every_cycles,
-                                  .writes = options->checkpoint.write,
-                                  .stops = options->checkpoint.stop,
-                                  .resumes = options->checkpoint.resume};
+                                 .threads = options->threads,
+                                 .wishes = options->wishes,
+                                 .checkpoint_at = options->checkpoint.at_cycles,
+                                 .checkpoint_every = options->checkpoint.every_cycles,
+                                 .writes = options->checkpoint.write,
+                                 .stops = options->checkpoint.stop,
+                                 .resumes = options->checkpoint.resume};
     if (options->checkpoint.resume &&
         !machine_read_checkpoint(options->checkpoint.resume, &order.resumed, err))
         return false;

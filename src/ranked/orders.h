@@ -7,7 +7,7 @@
 #include "ranks/ranks.h"
 
 #define ORDER_KINDS(O)                                                                                       \
-    O(MACHINE)      /* ranked_new: struct told_machine */                                                   \
+    O(MACHINE)      /* ranked_new: struct told_machine */                                                    \
     O(END)          /* and its end */                                                                        \
     O(DISMISS)      /* no other follows */                                                                   \
     O(LOAD)         /* code: struct letter_load */                                                           \

@@ -61,6 +61,31 @@ struct ranks_job ranks_job(void)
     return (struct ranks_job){.count = 1};
 }
 
+static bool is_of_launcher(const char *variable)
+{
+    static const char *const beginnings[] = {"OMPI_", "PMIX_", "PMI_", "ORTE_", "OPAL_"};
+    for (size_t i = 0; i < sizeof beginnings / sizeof *beginnings; i++)
+        if (!strncmp(variable, beginnings[i], strlen(beginnings[i])))
+            return true;
+    return false;
+}
+
+void ranks_forget_job(void)
+{
+    enum { NAME_MOST = 256 };
+    for (char **at = environ; *at;) {
+        size_t length = strcspn(*at, "=");
+        char name[NAME_MOST];
+        if (length >= NAME_MOST || !is_of_launcher(*at)) {
+            at++;
+            continue;
+        }
+        memcpy(name, *at, length);
+        name[length] = 0;
+        unsetenv(name); /* the next one takes its place */
+    }
+}
+
 /* ---- joining ---- */
 
 void ranks_add_transport(struct text *path)
@@ -319,7 +344,7 @@ bool ranks_receive(struct ranks *ranks, uint32_t from, double seconds, struct te
         return give_up(ranks, err);
     err->text[0] = 0;
     while (!(is_there = ranks->transport->waits(other, TAG_LETTER, &sender, &count)))
-        if (!wait_on(&wait))
+        if (seconds == 0 || !wait_on(&wait))
             return false;
     if (is_there < 0)
         return lost(ranks, other == TRANSPORT_ANY ? 0 : from, err);

@@ -22,6 +22,9 @@ struct ranks_job {
 };
 struct ranks_job ranks_job(void);
 
+/* In a child process, before it becomes another program: that one is no rank, even if it is heddle. */
+void ranks_forget_job(void);
+
 /* Joins the others, once in a process. Fails where there is no MPI, and where ranks are of different builds.
  */
 struct ranks;
@@ -47,7 +50,7 @@ double ranks_patience(const struct ranks *ranks);
 bool ranks_send(struct ranks *ranks, uint32_t to, const void *bytes, size_t count, struct err *err);
 
 /* The next letter from this rank, or from RANKS_ANY; `who` (or NULL) says from which. Waits for `seconds` at
- * most (below 0: for ever): false with an empty err->text when none has come by then. */
+ * most (0: it looks once; below 0: for ever): false with an empty err->text when none has come by then. */
 bool ranks_receive(struct ranks *ranks, uint32_t from, double seconds, struct text *bytes, uint32_t *who,
                    struct err *err);
 

@@ -63,7 +63,7 @@ static void place_nodes(struct spread *placement, const struct net_graph *graph)
 }
 
 bool spread_make(struct spread *placement, const struct system *system, const struct net_graph *graph,
-                    uint32_t ranks, struct err *err)
+                 uint32_t ranks, struct err *err)
 {
     uint32_t members = system_members(system), homes = system_devices(system) * members;
     uint64_t most = UINT32_MAX;
@@ -73,9 +73,9 @@ bool spread_make(struct spread *placement, const struct system *system, const st
         return err_set(err, "%u ranks are too many: the system has work for %llu", ranks,
                        (unsigned long long)(homes * most));
     *placement = (struct spread){.ranks = ranks,
-                                    .homes = homes,
-                                    .nodes = graph ? (uint32_t)graph->node_count : 0,
-                                    .home = mem_alloc(homes, sizeof *placement->home)};
+                                 .homes = homes,
+                                 .nodes = graph ? (uint32_t)graph->node_count : 0,
+                                 .home = mem_alloc(homes, sizeof *placement->home)};
     placement->node = mem_alloc(placement->nodes + 1, sizeof *placement->node);
     place_homes(placement);
     if (graph)

@@ -18,7 +18,7 @@ struct spread {
 
 /* The graph may be NULL: there is no fabric. */
 bool spread_make(struct spread *placement, const struct system *system, const struct net_graph *graph,
-                    uint32_t ranks, struct err *err);
+                 uint32_t ranks, struct err *err);
 void spread_fini(struct spread *placement);
 
 #endif

@@ -33,6 +33,11 @@ struct caches_request {
     const struct caches_device *device;
     struct caches_host host;
     const char *sweep_text;
+    const char
+        *results; /* of a sweep: counts go to this file as they come, and are taken from it with resume */
+    bool resume;
+    uint64_t build;      /* a digest of the program, which counts may depend on */
+    struct ranks *ranks; /* that share a sweep; NULL: one process */
     bool per_cache, compare_exact, no_progress;
     const _Atomic int *interrupt; /* when it is set, the run ends soon */
     struct sweep sweep;
@@ -44,6 +49,7 @@ struct configuration {
     struct caches_result result;
     struct caches *caches; /* while it runs */
     char *wrong;
+    bool is_known; /* from a file: not simulated */
 };
 
 struct configurations {
@@ -51,6 +57,7 @@ struct configurations {
     size_t count;
     uint32_t left_out;        /* of a sweep: that cannot be */
     struct text left_out_why; /* of each, a line */
+    size_t known;             /* from a file */
     double wall_s;
     double transfer_s, l1_s, l2_s; /* of a device */
 };
@@ -61,6 +68,16 @@ void configurations_fini(struct configurations *all);
 
 /* Simulates them, reading the traces as seldom as can be: once, where one order of accesses suits all. */
 bool caches_simulate(const struct caches_request *r, struct configurations *all, struct err *err);
+
+/* The same for a sweep on all ranks, which all call it; rank 0 gets the counts, and adds them to `kept` (or
+ * NULL: kept.h). What is known is left out. Fails as deal_run does, and when it is interrupted. */
+struct kept;
+bool caches_deal(const struct caches_request *r, struct kept *kept, struct configurations *all,
+                 struct err *err);
+
+/* Whether both take accesses in the same order. */
+bool configurations_share_pass(const struct caches_request *r, const struct configuration *a,
+                               const struct configuration *b);
 
 /* ---- told ---- */
 

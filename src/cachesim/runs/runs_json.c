@@ -1,5 +1,6 @@
 /* What came of it, as JSON. All but "host" is the same for any threads, batches and devices. */
 #include "cachesim/runs/runs.h"
+#include "ranks/ranks.h"
 #include "report/json.h"
 
 static void write_shape(struct json_writer *json, const char *name, const struct cache_shape *shape)
@@ -107,6 +108,8 @@ static void write_host(struct json_writer *json, const struct caches_request *r,
     json_open_object(json, "host");
     json_put_text(json, "device", r->device->backend->name);
     json_put_count(json, "threads", r->host.threads);
+    if (ranks_count(r->ranks) > 1)
+        json_put_count(json, "ranks", ranks_count(r->ranks));
     json_put_real(json, "wall_s", all->wall_s);
     if (all->l1_s > 0) {
         json_put_real(json, "transfer_s", all->transfer_s);

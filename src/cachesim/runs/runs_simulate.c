@@ -210,6 +210,12 @@ static bool same_key(struct pass_key a, struct pass_key b)
     return a.cores == b.cores && a.quantum == b.quantum;
 }
 
+bool configurations_share_pass(const struct caches_request *r, const struct configuration *a,
+                               const struct configuration *b)
+{
+    return same_key(key_of(r, &a->spec), key_of(r, &b->spec));
+}
+
 /* The configurations of a key; false when an earlier one has it, too. */
 static bool gather(struct pass *pass, const struct configurations *all, size_t first)
 {

@@ -3,6 +3,7 @@
 #include "base/bits.h"
 #include "base/mem.h"
 #include "base/unit.h"
+#include "ranks/ranks.h"
 
 #include <math.h>
 
@@ -133,10 +134,12 @@ static void closing_line(const struct caches_request *r, const struct configurat
     uint64_t accesses = 0;
     char cell[CELL];
     for (size_t i = 0; i < all->count; i++)
-        accesses += all->at[i].result.accesses;
-    fprintf(out, "%s accesses in %.2f s: %.1f million/s (%s, %u thread%s)\n", cell_whole(cell, accesses),
-            all->wall_s, (double)accesses / 1e6 / fmax(all->wall_s, 1e-9), r->device->backend->name,
-            r->host.threads, r->host.threads == 1 ? "" : "s");
+        accesses += all->at[i].is_known ? 0 : all->at[i].result.accesses;
+    fprintf(out, "%s accesses in %.2f s: %.1f million/s (%s, ", cell_whole(cell, accesses), all->wall_s,
+            (double)accesses / 1e6 / fmax(all->wall_s, 1e-9), r->device->backend->name);
+    if (ranks_count(r->ranks) > 1)
+        fprintf(out, "%u ranks of ", ranks_count(r->ranks));
+    fprintf(out, "%u thread%s)\n", r->host.threads, r->host.threads == 1 ? "" : "s");
 }
 
 void caches_print(const struct caches_request *r, const struct configurations *all, FILE *out)

@@ -211,9 +211,10 @@ double *campaign_metrics_read(const char *path, const char *log_path, struct err
 /* ---- points (campaign_points.c, campaign_run.c) ---- */
 
 struct campaign_how {
-    unsigned jobs, threads;
-    bool resume, no_progress;
-    const char *folder;          /* where points leave their statistics */
+    unsigned jobs, threads; /* points at a time, of each rank; threads of each point */
+    bool no_progress;
+    struct ranks *ranks;         /* NULL: one process */
+    const char *folder;          /* where points of this rank leave their statistics */
     bool keeps;                  /* they stay there */
     const char *program;         /* heddle */
     const char *const *settings; /* of all points; ends in NULL, or NULL */
@@ -237,8 +238,17 @@ const struct campaign_point *campaign_point_at(const struct campaign *campaign, 
 void campaign_point_name(const struct campaign *campaign, const struct campaign_point *point,
                          struct text *text);
 
-/* Runs them; each that fails says so. Returns how many did, of those that ended. */
-size_t campaign_run(struct campaign *campaign, const struct campaign_how *how);
+/* Takes the results that are in the folder already; returns how many. The study runs those left. */
+size_t campaign_resume(struct campaign *campaign, const struct campaign_how *how);
+size_t
+campaign_different(const struct campaign *campaign); /* points that are the same as another count once */
+
+/* Of all points, and so of all that results depend on. */
+uint64_t campaign_digest(const struct campaign *campaign);
+
+/* Runs them; each that fails says so, and `failed` becomes how many did, of those that ended. All ranks call
+ * it: rank 0 gets the results. Fails only as deal_run does. */
+bool campaign_run(struct campaign *campaign, const struct campaign_how *how, size_t *failed, struct err *err);
 
 /* ---- tables (campaign_table.c) ---- */
 

@@ -1,41 +1,24 @@
-/* Runs the points, each in a process of its own: what one leaves in memory, or breaks, is no other's
- * business. */
-#include "study/campaign/campaign.h"
+/* Runs the points: each in a process of its own, several at a time, on all ranks. */
+#include "study/campaign/campaign_job.h"
+#include "base/bits.h"
 #include "base/file.h"
-#include "base/host.h"
 #include "base/mem.h"
 #include "base/progress.h"
+#include "deal/deal.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <signal.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
-
-struct job {
-    struct campaign_point *point; /* NULL: a free place */
-    pid_t process;
-    char *stats, *log; /* files */
-    double asked_at;   /* to end; 0: it was not */
-};
 
 struct running {
     struct campaign *campaign;
     const struct campaign_how *how;
-    struct job *jobs;
+    struct campaign_job *jobs;
     struct progress progress;
     size_t next, ended, failed;
 };
 
-static char *file_of(const struct campaign_how *how, const struct campaign_point *point, const char *ending)
-{
-    struct text path = {0};
-    text_add(&path, "%s/%016llx.%s", how->folder, (unsigned long long)point->digest, ending);
-    return path.at;
-}
+/* ---- what came of a point ---- */
 
 static void fail(struct running *r, struct campaign_point *point, const char *what)
 {
@@ -45,63 +28,6 @@ static void fail(struct running *r, struct campaign_point *point, const char *wh
     progress_fini(&r->progress);
     r->how->failed(r->campaign, point);
 }
-
-/* ---- starting ---- */
-
-static void become_heddle(const struct campaign_how *how, const struct job *job, pid_t parent, char **words)
-{
-    int log = open(job->log, O_WRONLY | O_CREAT | O_TRUNC, 0666), nothing = open("/dev/null", O_RDONLY);
-    prctl(PR_SET_PDEATHSIG, SIGTERM);
-    setpgid(0, 0); /* Ctrl-C comes to the study, which passes it on */
-    if (getppid() != parent || log < 0 || nothing < 0 || dup2(nothing, STDIN_FILENO) < 0 ||
-        dup2(log, STDOUT_FILENO) < 0 || dup2(log, STDERR_FILENO) < 0)
-        _exit(1);
-    execv(how->program, words);
-    dprintf(STDERR_FILENO, "heddle: cannot start %s: %s\n", how->program, strerror(errno));
-    _exit(1);
-}
-
-/* The point's words, with those that say where the statistics go behind the command's (and its workload's)
- * name. */
-static struct campaign_words command_of(const struct campaign_point *point, const char *stats,
-                                        const char *threads)
-{
-    const char *const more[] = {"--json",    stats,  "--stats-launches", "0", "--no-progress",
-                                "--threads", threads};
-    size_t first = strcmp(point->words.at[0], "bench") ? 1 : 2;
-    struct campaign_words words = {0};
-    campaign_add_word(&words, "heddle");
-    for (size_t i = 0; i < first; i++)
-        campaign_add_word(&words, point->words.at[i]);
-    for (size_t i = 0; i < sizeof more / sizeof *more; i++)
-        campaign_add_word(&words, more[i]);
-    for (size_t i = first; i < point->words.count; i++)
-        campaign_add_word(&words, point->words.at[i]);
-    campaign_add_word(&words, NULL);
-    return words;
-}
-
-static void start(struct running *r, struct job *job, struct campaign_point *point)
-{
-    char threads[16];
-    snprintf(threads, sizeof threads, "%u", r->how->threads);
-    *job = (struct job){
-        .point = point, .stats = file_of(r->how, point, "json"), .log = file_of(r->how, point, "log")};
-    struct campaign_words words = command_of(point, job->stats, threads);
-    unlink(job->stats);
-    fflush(NULL);
-    pid_t parent = getpid();
-    job->process = fork();
-    if (!job->process)
-        become_heddle(r->how, job, parent, (char **)(uintptr_t)words.at);
-    mem_free(words.at);
-    if (job->process < 0) {
-        fail(r, point, strerror(errno));
-        job->point = NULL;
-    }
-}
-
-/* ---- ending ---- */
 
 /* What it said last as an error, or else last of all. */
 static void last_words(const char *log, struct text *text)
@@ -123,103 +49,144 @@ static void last_words(const char *log, struct text *text)
     text_fini(&all);
 }
 
-static void take_result(struct running *r, struct job *job, int status)
+static void take_status(struct running *r, struct campaign_point *point, int status)
 {
+    char *stats = campaign_file(r->how, point, "json"), *log = campaign_file(r->how, point, "log");
     struct text why = {0};
     struct err err;
     if (!status)
-        job->point->values = campaign_metrics_read(job->stats, job->log, &err);
-    if (job->point->values) {
-        job->point->state = CAMPAIGN_DONE;
+        point->values = campaign_metrics_read(stats, log, &err);
+    if (point->values) {
+        point->state = CAMPAIGN_DONE;
     } else {
         if (WIFSIGNALED(status))
             text_add(&why, "signal %d ended it", WTERMSIG(status));
         else if (!status)
             text_add(&why, "%s", err.text);
         else
-            last_words(job->log, &why);
+            last_words(log, &why);
         if (WIFEXITED(status) && status)
             text_add(&why, "%sstatus %d", why.length ? ", " : "", WEXITSTATUS(status));
-        fail(r, job->point, why.at);
+        fail(r, point, why.at);
     }
-    if (!r->how->keeps || !job->point->values)
-        unlink(job->stats);
-    if (!r->how->keeps || !job->point->values || !campaign_metrics_are_printed())
-        unlink(job->log);
+    if (!r->how->keeps || !point->values)
+        unlink(stats);
+    if (!r->how->keeps || !point->values || !campaign_metrics_are_printed())
+        unlink(log);
     text_fini(&why);
+    mem_free(stats);
+    mem_free(log);
+    r->ended++;
 }
 
-static void finish(struct running *r, struct job *job, int status)
+/* ---- dealing: a piece is the number of a point ---- */
+
+static struct campaign_point *point_of(const struct running *r, const struct text *piece)
 {
-    if (!status || !*r->how->interrupt) {
-        take_result(r, job, status);
-    } else {
-        unlink(job->stats);
-        unlink(job->log);
+    uint64_t number;
+    REQUIRE(piece->length == sizeof number);
+    memcpy(&number, piece->at, sizeof number);
+    REQUIRE(number < r->campaign->point_count);
+    return &r->campaign->points[number];
+}
+
+static bool is_first(const struct campaign *campaign, const struct campaign_point *point)
+{
+    return point->same == (size_t)(point - campaign->points);
+}
+
+/* Not one whose result is there, nor one that is the same as another. */
+static bool next(void *user, struct text *piece)
+{
+    struct running *r = user;
+    while (r->next < r->campaign->point_count) {
+        uint64_t number = r->next++;
+        const struct campaign_point *point = &r->campaign->points[number];
+        if (point->state == CAMPAIGN_WAITS && is_first(r->campaign, point)) {
+            text_add_bytes(piece, (const char *)&number, sizeof number);
+            return true;
+        }
+        r->ended++;
     }
-    mem_free(job->stats);
-    mem_free(job->log);
-    job->point = NULL;
-    r->ended++;
+    return false;
+}
+
+static bool begin(void *user, unsigned place, const struct text *piece, struct err *err)
+{
+    struct running *r = user;
+    (void)err; /* a point that cannot be started fails as others do */
+    campaign_job_start(&r->jobs[place], r->how, point_of(r, piece));
+    return true;
+}
+
+static enum deal_state look(void *user, unsigned place, struct text *result, struct err *err)
+{
+    struct running *r = user;
+    (void)err;
+    if (!campaign_job_ended(&r->jobs[place], r->how, result))
+        return DEAL_BUSY;
+    return result->length ? DEAL_ENDED : DEAL_BROKEN;
+}
+
+static void stop(void *user, unsigned place)
+{
+    struct running *r = user;
+    campaign_job_stop(&r->jobs[place], r->how);
+}
+
+static bool take(void *user, const struct text *piece, const struct text *result, struct err *err)
+{
+    struct running *r = user;
+    int status;
+    struct campaign_point *point = point_of(r, piece);
+    if (!campaign_job_unpack(r->how, point, result, &status, err))
+        return false;
+    take_status(r, point, status);
+    return true;
+}
+
+static void show(void *user)
+{
+    struct running *r = user;
+    if (!r->how->no_progress)
+        progress_update(&r->progress, (double)r->ended / (double)r->campaign->point_count, r->ended);
 }
 
 /* ---- all ---- */
 
-/* A point that need not run: its result is there, or another point is the same. */
-static bool is_known(struct running *r, struct campaign_point *point)
+size_t campaign_resume(struct campaign *campaign, const struct campaign_how *how)
 {
-    struct err unused;
-    if (point->same != (size_t)(point - r->campaign->points))
-        return true;
-    if (!r->how->resume)
-        return false;
-    char *stats = file_of(r->how, point, "json"), *log = file_of(r->how, point, "log");
-    point->values = campaign_metrics_read(stats, log, &unused);
-    mem_free(stats);
-    mem_free(log);
-    if (point->values)
-        point->state = CAMPAIGN_DONE;
-    return point->values;
-}
-
-static void start_next(struct running *r, struct job *job)
-{
-    while (!job->point && r->next < r->campaign->point_count && !*r->how->interrupt) {
-        struct campaign_point *point = &r->campaign->points[r->next++];
-        if (is_known(r, point))
-            r->ended++;
-        else
-            start(r, job, point);
+    size_t found = 0;
+    for (size_t i = 0; i < campaign->point_count; i++) {
+        struct campaign_point *point = &campaign->points[i];
+        struct err unused;
+        if (!is_first(campaign, point))
+            continue;
+        char *stats = campaign_file(how, point, "json"), *log = campaign_file(how, point, "log");
+        point->values = campaign_metrics_read(stats, log, &unused);
+        mem_free(stats);
+        mem_free(log);
+        if (point->values)
+            point->state = CAMPAIGN_DONE;
+        found += point->values != NULL;
     }
+    return found;
 }
 
-/* Asks it to end, and after a while makes it. */
-static void end(struct job *job)
+size_t campaign_different(const struct campaign *campaign)
 {
-    static const double patience = 2; /* seconds */
-    if (!job->asked_at)
-        kill(job->process, SIGTERM);
-    else if (host_seconds() > job->asked_at + patience)
-        kill(job->process, SIGKILL);
-    job->asked_at = job->asked_at ? job->asked_at : host_seconds();
+    size_t count = 0;
+    for (size_t i = 0; i < campaign->point_count; i++)
+        count += is_first(campaign, &campaign->points[i]);
+    return count;
 }
 
-static void wait_some(struct running *r)
+uint64_t campaign_digest(const struct campaign *campaign)
 {
-    static const struct timespec moment = {.tv_nsec = 4 * 1000 * 1000};
-    bool any = false;
-    for (unsigned i = 0; i < r->how->jobs; i++) {
-        struct job *job = &r->jobs[i];
-        int status;
-        if (job->point && *r->how->interrupt)
-            end(job);
-        if (job->point && waitpid(job->process, &status, WNOHANG) == job->process) {
-            finish(r, job, status);
-            any = true;
-        }
-    }
-    if (!any)
-        nanosleep(&moment, NULL);
+    uint64_t digest = digest_word(0, campaign->point_count);
+    for (size_t i = 0; i < campaign->point_count; i++)
+        digest = digest_word(digest, campaign->points[i].digest);
+    return digest;
 }
 
 static void share_results(struct running *r)
@@ -237,23 +204,22 @@ static void share_results(struct running *r)
     }
 }
 
-size_t campaign_run(struct campaign *campaign, const struct campaign_how *how)
+bool campaign_run(struct campaign *campaign, const struct campaign_how *how, size_t *failed, struct err *err)
 {
     struct running r = {.campaign = campaign, .how = how, .jobs = mem_alloc(how->jobs, sizeof *r.jobs)};
+    const struct deal_work work = {.places = how->jobs,
+                                   .interrupt = how->interrupt,
+                                   .next = next,
+                                   .take = take,
+                                   .show = show,
+                                   .begin = begin,
+                                   .look = look,
+                                   .stop = stop};
     progress_init(&r.progress, "study", "points");
-    for (bool is_busy = true; is_busy;) {
-        is_busy = false;
-        for (unsigned i = 0; i < how->jobs; i++) {
-            start_next(&r, &r.jobs[i]);
-            is_busy |= r.jobs[i].point != NULL;
-        }
-        if (is_busy)
-            wait_some(&r);
-        if (!how->no_progress)
-            progress_update(&r.progress, (double)r.ended / (double)campaign->point_count, r.ended);
-    }
+    bool good = deal_run(how->ranks, &work, &r, err);
     progress_fini(&r.progress);
     share_results(&r);
     mem_free(r.jobs);
-    return r.failed;
+    *failed = r.failed;
+    return good;
 }
