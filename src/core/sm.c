@@ -17,6 +17,8 @@ struct sm *sm_new(const struct sm_config *config, uint32_t number)
     struct sm *sm = mem_alloc_pages(1, sizeof *sm);
     sm->config = *config;
     sm->number = number;
+    if (config->is_elsewhere)
+        return sm;
     sm->turn_cycles = (uint32_t)spec->turn_cycles;
     sm->turn_issues = (uint32_t)spec->turn_issues;
     sm->overhead_bytes = memsys_overhead_bytes(config->mem);
@@ -44,12 +46,14 @@ void sm_free(struct sm *sm)
 {
     for (uint32_t i = 0; i < sm->kernels_made; i++)
         sm_end_kernel(sm, i);
-    for (uint32_t i = 0; i < sm_warp_count(sm); i++)
+    for (uint32_t i = 0; i < sm_warp_count(sm) && sm->warps; i++)
         mem_free(sm->warps[i].board);
     for (uint32_t i = 0; i < sm->load_count; i++)
         mem_free(sm->loads[i].pieces), mem_free(sm->loads[i].stage);
-    fetch_free(sm);
-    cache_fini(&sm->l1);
+    if (!sm->config.is_elsewhere) {
+        fetch_free(sm);
+        cache_fini(&sm->l1);
+    }
     mem_free(sm->loads);
     mem_free(sm->writes);
     if (sm->tlb.entries)
@@ -310,11 +314,6 @@ struct component *sm_component(struct sm *sm, struct engine *engine, struct isla
 bool sm_is_here(const struct sm *sm)
 {
     return component_is_here(sm->component);
-}
-
-uint32_t sm_island(const struct sm *sm)
-{
-    return component_island(sm->component);
 }
 
 void sm_forget(struct sm *sm, uint64_t time)

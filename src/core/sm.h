@@ -52,6 +52,7 @@ struct sm_config {
     const struct space *space;        /* which changes between runs alone */
     uint32_t home;                    /* the GPU's own memory, in physical addresses */
     uint32_t first_sm;                /* what programs call its GPU's first SM: %smid */
+    bool is_elsewhere;                /* on another rank: nothing is made but the component's ports */
     bool is_member; /* of a unified GPU: what is visible to the GPU is so to other members */
     struct memsys *mem;
     const struct probe *probe; /* who is told of blocks, requests and translations */
@@ -90,7 +91,6 @@ struct component *sm_component(struct sm *sm, struct engine *engine, struct isla
 
 /* Whether it is on this rank: else it is only a name, and what follows does nothing. */
 bool sm_is_here(const struct sm *sm);
-uint32_t sm_island(const struct sm *sm);
 
 /* Between runs, at this time: caches forget; what it knows of a kernel, whose slot is free afterwards. */
 void sm_forget(struct sm *sm, uint64_t time);

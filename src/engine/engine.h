@@ -107,8 +107,12 @@ struct island *engine_island(struct engine *engine, const char *name);
  * caches. It has no effect on results. */
 void engine_region(struct engine *engine, uint32_t region);
 
-/* Where there are ranks: this one has the island. Before engine_ready; an island that is not placed is on
- * rank 0. Only there is its state ever touched. */
+/* Where there are ranks: islands that are made from now on are on this one; at first on rank 0. Only there is
+ * their state ever touched. */
+void engine_rank(struct engine *engine, uint32_t rank);
+bool island_is_here(const struct island *island);
+
+/* The same of one that is there already; before engine_ready. */
 void engine_place(struct engine *engine, uint32_t island, uint32_t rank);
 uint32_t engine_island_count(const struct engine *engine);
 

@@ -48,6 +48,7 @@ struct component {
     const struct component_ops *ops;
     const void *spec;
     size_t state_bytes;
+    bool state_in_pages; /* mem_alloc_pages */
     char *name;
     struct text waits; /* of one on another rank: what it waits for, in the report of a stall */
 };
@@ -102,7 +103,8 @@ struct engine {
     uint64_t windows, island_windows;
     uint32_t *kind_of; /* by island: see kinds.c */
     uint32_t kind_count;
-    uint32_t region, region_count; /* of islands that are made now; the last of all */
+    uint32_t rank_now;             /* of islands that are made now */
+    uint32_t region, region_count; /* likewise; the last of all */
     uint32_t *region_of;           /* by kind */
     uint64_t *reach; /* [from kind][to kind]: the least time from an island of one to one of the other */
     _Atomic uint64_t stop_at; /* of this run: component_stop */

@@ -57,7 +57,10 @@ static void component_free(struct component *component)
         mem_free(component->ports[i].name);
     }
     mem_free(component->ports);
-    mem_free(component->state);
+    if (component->state_in_pages)
+        mem_free_pages(component->state);
+    else
+        mem_free(component->state);
     text_fini(&component->waits);
     mem_free(component->name);
     mem_free(component);
@@ -101,7 +104,8 @@ struct island *engine_island(struct engine *engine, const char *name)
     island->first_wake = TIME_NEVER;
     island->name = mem_text(name);
     island->region = engine->region;
-    island->is_here = !ranks_number(engine->spec.ranks);
+    island->rank = engine->rank_now;
+    island->is_here = island->rank == ranks_number(engine->spec.ranks);
     mem_grow(engine->islands, engine->island_count, engine->island_capacity);
     return engine->islands[engine->island_count++] = island;
 }
@@ -110,6 +114,17 @@ void engine_region(struct engine *engine, uint32_t region)
 {
     engine->region = region;
     engine->region_count = (uint32_t)max_u64(engine->region_count, region);
+}
+
+void engine_rank(struct engine *engine, uint32_t rank)
+{
+    REQUIRE(rank < ranks_count(engine->spec.ranks));
+    engine->rank_now = rank;
+}
+
+bool island_is_here(const struct island *island)
+{
+    return island->is_here;
 }
 
 void engine_place(struct engine *engine, uint32_t island, uint32_t rank)
@@ -185,7 +200,8 @@ struct component *engine_component(struct engine *engine, struct island *island,
 {
     REQUIRE(!engine->ready);
     island_own(engine, island);
-    void *state = mem_alloc_lines(1, state_bytes);
+    /* pages that are never touched take no memory */
+    void *state = island->is_here ? mem_alloc_lines(1, state_bytes) : mem_alloc_pages(1, state_bytes);
     island_own(engine, NULL);
     struct component *component = mem_alloc_lines(1, sizeof *component);
     *component = (struct component){.island = island,
@@ -194,6 +210,7 @@ struct component *engine_component(struct engine *engine, struct island *island,
                                     .spec = spec,
                                     .state = state,
                                     .state_bytes = state_bytes,
+                                    .state_in_pages = !island->is_here,
                                     .wake_time = TIME_NEVER,
                                     .index = (uint32_t)engine->component_count,
                                     .name = mem_text(name)};

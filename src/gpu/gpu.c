@@ -56,6 +56,11 @@ static uint32_t sms_of_member(const struct gpu *gpu)
     return (uint32_t)gpu->config.gpu->sm_count;
 }
 
+static struct memsys_ranks ranks_of(const struct gpu *gpu, uint32_t member)
+{
+    return gpu->config.ranks ? gpu->config.ranks[member] : (struct memsys_ranks){0};
+}
+
 static bool add_sm(struct gpu *gpu, uint32_t i, const char *path, const struct sm_links *links,
                    struct err *err)
 {
@@ -78,7 +83,10 @@ static bool add_sm(struct gpu *gpu, uint32_t i, const char *path, const struct s
                                .mem = mem,
                                .probe = gpu->config.probe ? gpu->config.probe : &probe_of_nobody,
                                .siblings_ps = siblings_ps(gpu)};
+    struct memsys_ranks ranks = ranks_of(gpu, member);
+    engine_rank(gpu->engine, memsys_rank_of(&ranks, number, sms_of_member(gpu)));
     struct island *island = engine_island(gpu->engine, name.at);
+    config.is_elsewhere = !island_is_here(island);
     island_own(gpu->engine, island);
     struct sm *sm = gpu->sms[i] = sm_new(&config, number);
     island_own(gpu->engine, NULL);
@@ -127,6 +135,7 @@ static bool add_memory(struct gpu *gpu, uint32_t member, const char *path, struc
                                 .clients_of_sms = sms,
                                 .gpcs = dispatch_gpcs(gpu->config.dispatch, sms, gpc_of),
                                 .gpc_of = gpc_of,
+                                .ranks = ranks_of(gpu, member),
                                 .probe = gpu->config.probe,
                                 .atomic = atomic_perform};
     gpu->mems[member] = memsys_new(gpu->engine, path, &mem, err);
@@ -140,6 +149,7 @@ static bool add_dispatcher(struct gpu *gpu, const char *path, struct link *order
     struct dispatcher *d = &gpu->dispatcher;
     struct text name = {0};
     text_add(&name, "%s.dispatcher", path);
+    engine_rank(gpu->engine, ranks_of(gpu, 0).first);
     d->component = engine_component(gpu->engine, engine_island(gpu->engine, name.at), name.at,
                                     &dispatcher_ops, d, 8, "orders,reports");
     text_fini(&name);
@@ -734,18 +744,6 @@ void gpu_on_print(struct gpu *gpu, gpu_print_fn *print, void *user)
 }
 
 /* ---- over ranks ---- */
-
-void gpu_place(struct gpu *gpu, const struct memsys_ranks *members)
-{
-    engine_place(gpu->engine, component_island(gpu->dispatcher.component), members[0].first);
-    for (uint32_t m = 0; m < gpu->members; m++) {
-        uint32_t sms = sms_of_member(gpu);
-        memsys_place(gpu->mems[m], &members[m]);
-        for (uint32_t i = 0; i < sms; i++)
-            engine_place(gpu->engine, sm_island(gpu->sms[m * sms + i]),
-                         members[m].first + (uint32_t)((uint64_t)i * members[m].count / sms));
-    }
-}
 
 /* How kernels stand, as the dispatcher knows it. */
 void gpu_archive_shared(struct gpu *gpu, struct archive *archive)

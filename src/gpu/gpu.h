@@ -30,6 +30,7 @@ struct gpu_config {
     const struct tlb_spec *tlb;
     const struct paging_spec *paging; /* or NULL: pages do not move */
     const struct dispatch_spec *dispatch;
+    const struct memsys_ranks *ranks; /* by member: which it is on (ranks/ranks.h); or NULL: rank 0 */
 };
 
 struct gpu;
@@ -100,9 +101,8 @@ void gpu_forget_data(struct gpu *gpu);
  * memory; before the engine is. `launches`: what is in each slot, or NULL. */
 void gpu_archive(struct gpu *gpu, const struct launch *const launches[SM_KERNELS], struct archive *archive);
 
-/* Where there are ranks (ranks/ranks.h): on which each member is, before the engine is ready; the rank of the
- * dispatcher; and what it knows of kernels, which that rank writes between runs, and others read. */
-void gpu_place(struct gpu *gpu, const struct memsys_ranks *members);
+/* Where there are ranks: that of the dispatcher; and what it knows of kernels, which that rank writes between
+ * runs, and others read. */
 uint32_t gpu_leading_rank(const struct gpu *gpu);
 void gpu_archive_shared(struct gpu *gpu, struct archive *archive);
 

@@ -198,7 +198,7 @@ static void make_l3(struct partition_spec *spec, const struct memsys_config *con
         cache_init(&spec->l3[i], &cache);
 }
 
-static void make_dram(struct memsys *mem, struct partition_spec *spec, uint32_t misses)
+static void make_dram(struct memsys *mem, struct partition_spec *spec, uint32_t misses, bool is_here)
 {
     const struct memsys_shape *shape = &mem->shape;
     uint32_t all = shape->map.slices * shape->channels_per_slice,
@@ -209,7 +209,7 @@ static void make_dram(struct memsys *mem, struct partition_spec *spec, uint32_t 
     dram->latency_ps = mem->dram.latency;
     dram->channel_bytes = (shape->dram->bytes(&mem->dram, reads) + CACHE_LINE - 1) / CACHE_LINE * CACHE_LINE;
     dram->channels = mem_alloc_pages(here, dram->channel_bytes);
-    for (uint32_t i = 0; i < here; i++)
+    for (uint32_t i = 0; i < here && is_here; i++)
         shape->dram->init(shape, dram->channels + i * dram->channel_bytes, reads);
 }
 
@@ -235,6 +235,7 @@ static void make_partition(struct memsys *mem, const struct memsys_config *confi
     struct partition_spec *spec = &mem->specs[number];
     char name[256];
     snprintf(name, sizeof name, "%s.memory[%u]", mem->path, number);
+    engine_rank(mem->engine, memsys_rank_of(&config->ranks, number, mem->islands));
     struct island *island = engine_island(mem->engine, name);
     island_own(mem->engine, island);
     spec->shape = shape;
@@ -265,7 +266,7 @@ static void make_partition(struct memsys *mem, const struct memsys_config *confi
         spec->pages->managed =
             mem_alloc((size_t)spec->here * spec->pages->managed_words, sizeof *spec->pages->managed);
     }
-    make_dram(mem, spec, (uint32_t)l2->misses);
+    make_dram(mem, spec, (uint32_t)l2->misses, island_is_here(island));
     island_own(mem->engine, NULL);
     mem->components[number] = make_component(mem, spec, island, name);
 }
@@ -308,6 +309,7 @@ bool memsys_init(struct memsys *mem, const struct memsys_config *config, struct 
             (uint64_t)(MEM_SECTOR * 1e15 * mem->shape.map.slices / (double)config->l3->bandwidth);
     }
     mem->shape.dram_spec = &mem->dram;
+    engine_rank(mem->engine, config->ranks.first);
     make_links(mem, config);
     mem->clients = config->clients;
     mem->hostmem = config->host;

@@ -463,18 +463,3 @@ uint32_t memsys_rank(const struct memsys *mem)
             return MEMSYS_SOME_RANKS;
     return rank;
 }
-
-void memsys_place(struct memsys *mem, const struct memsys_ranks *ranks)
-{
-    struct engine *engine = mem->engine;
-    for (uint32_t i = 0; i < mem->islands; i++)
-        engine_place(engine, component_island(mem->components[i]),
-                     ranks->first + (uint32_t)((uint64_t)i * ranks->count / mem->islands));
-    engine_place(engine, port_island(dma_port(mem->dma, DMA_REQUESTS)), ranks->first);
-    if (mem->gateway)
-        engine_place(engine, port_island(gateway_port(mem->gateway, GATEWAY_ASKS)), ranks->first);
-    if (mem->pager)
-        engine_place(engine, port_island(pager_port(mem->pager, PAGER_REQUESTS)), ranks->first);
-    if (mem->walks)
-        engine_place(engine, component_island(mem->walks), ranks->first);
-}

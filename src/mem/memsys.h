@@ -26,6 +26,16 @@ typedef uint64_t memsys_atomic_fn(uint8_t operation, void *at, uint64_t operand,
 
 struct hostmem; /* mem/hostmem.h */
 
+/* Ranks that a home's islands are on: slices and SMs on all of them, the rest on the first. 0 of them: rank
+ * 0. */
+struct memsys_ranks {
+    uint32_t first, count;
+};
+static inline uint32_t memsys_rank_of(const struct memsys_ranks *ranks, uint32_t number, uint32_t of)
+{
+    return ranks->first + (uint32_t)((uint64_t)number * ranks->count / of);
+}
+
 struct memsys_config {
     uint32_t home;        /* the GPU's number: of its memory in physical addresses */
     struct hostmem *host; /* what lies beyond the link to the host */
@@ -42,6 +52,7 @@ struct memsys_config {
     uint32_t clients_of_sms; /* of these, SMs: they are spread over the partitions of the L2 */
     uint32_t gpcs;           /* that SMs are in, and */
     const uint8_t *gpc_of;   /* by SM: which; from `gpcs` on: in none */
+    struct memsys_ranks ranks;
     memsys_atomic_fn *atomic;
     const struct probe *probe; /* who is told of requests; NULL: nobody */
 };
@@ -97,13 +108,6 @@ struct memsys_pushes {
 };
 struct memsys_pushes memsys_pushes_here(const struct memsys *mem);
 void memsys_know_pushes(struct memsys *mem, const struct memsys_pushes *all);
-
-/* Its islands are on these ranks: slices on all of them, the rest on the first. Before the engine is ready.
- */
-struct memsys_ranks {
-    uint32_t first, count;
-};
-void memsys_place(struct memsys *mem, const struct memsys_ranks *ranks);
 
 /* Which rank has the line at an offset of its memory; and all lines, if one has. */
 enum { MEMSYS_SOME_RANKS = UINT32_MAX };

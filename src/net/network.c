@@ -196,9 +196,14 @@ bool network_ready(struct network *network, struct err *err)
     return true;
 }
 
-void network_place(struct network *network, uint32_t node, uint32_t rank)
+void network_place(struct network *network, const uint32_t *ranks)
 {
-    engine_place(network->engine, component_island(network->routers[node]->component), rank);
+    for (uint32_t i = 0; i < network->graph.node_count; i++)
+        if (!network->routers[i]) {
+            engine_rank(network->engine, ranks[i]);
+            router_new(network, i, NULL);
+        }
+    engine_rank(network->engine, 0);
 }
 
 const struct net_graph *network_graph(const struct network *network)

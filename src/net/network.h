@@ -44,9 +44,8 @@ bool network_attach(struct network *network, uint32_t node, struct island *islan
                     struct err *err);
 bool network_ready(struct network *network, struct err *err);
 
-/* Where there are ranks: a switch is on this one. Before the engine is ready; endpoints are where their
- * islands are. */
-void network_place(struct network *network, uint32_t node, uint32_t rank);
+/* Where there are ranks: which one each switch is on, by node; before network_ready. */
+void network_place(struct network *network, const uint32_t *ranks);
 
 /* An endpoint with bounded room says at its port that the room of a message is free again. */
 void network_took(struct port *port, uint32_t virtual_network);

@@ -42,6 +42,8 @@ static bool plug_fabric(struct local_machine *machine, uint32_t host_node, struc
     bool good = host_node == NO_HOST || hostmem_attach_fabric(machine->host, machine->fabric, host_node, err);
     for (uint32_t i = 0; i < machine->gpu_count && machine->fabric && good; i++)
         good = gpu_attach_fabric(machine->gpus[i].gpu, machine->fabric, err);
+    if (good && machine->fabric && machine->spread.node)
+        network_place(machine->fabric, machine->spread.node);
     return good && (!machine->fabric || network_ready(machine->fabric, err));
 }
 
@@ -52,7 +54,7 @@ static bool build(struct local_machine *machine, struct err *err)
     machine->engine = engine_new(&(struct engine_spec){
         .payload_bytes = FABRIC_PAYLOAD_MOST, .apart = machine->apart, .ranks = machine->options.ranks});
     uint32_t host_node;
-    if (!build_fabric(machine, &host_node, err))
+    if (!build_fabric(machine, &host_node, err) || !machine_plan(machine, err))
         return false;
     machine->host =
         hostmem_new(machine->engine, machine_homes(machine), host_node != NO_HOST, atomic_perform);
@@ -82,6 +84,7 @@ static bool build(struct local_machine *machine, struct err *err)
         config.host_node = host_node;
         config.members = machine->members;
         config.number = machine_first_home(machine, i);
+        config.ranks = machine->spread.home ? &machine->spread.home[config.number] : NULL;
         machine->gpus[i].gpu = gpu_new(machine->engine, path.at, &config, err);
         text_fini(&path);
         if (!machine->gpus[i].gpu)
@@ -90,8 +93,8 @@ static bool build(struct local_machine *machine, struct err *err)
             gpu_on_print(machine->gpus[i].gpu, journal_printed, machine);
     }
     engine_region(machine->engine, 0);
-    return plug_fabric(machine, host_node, err) && machine_place(machine, err) &&
-           engine_ready(machine->engine, err);
+    engine_rank(machine->engine, 0);
+    return plug_fabric(machine, host_node, err) && engine_ready(machine->engine, err);
 }
 
 static void take_apart(struct local_machine *machine)
@@ -110,6 +113,7 @@ static void free_local(struct machine *base)
     struct local_machine *machine = local(base);
     take_apart(machine);
     checkpoint_fini(machine);
+    spread_fini(&machine->spread);
     space_free(machine->space);
     homes_fini(&machine->memory);
     machine_managed_fini(machine);

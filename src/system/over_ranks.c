@@ -20,21 +20,12 @@ bool machine_leads(const struct local_machine *machine)
     return !ranks_number(machine->options.ranks);
 }
 
-bool machine_place(struct local_machine *machine, struct err *err)
+bool machine_plan(struct local_machine *machine, struct err *err)
 {
-    struct spread placement;
     const struct net_graph *graph = machine->fabric ? network_graph(machine->fabric) : NULL;
-    if (!machine_is_spread(machine))
-        return true;
-    if (!spread_make(&placement, machine->system, graph, ranks_count(machine->options.ranks), err))
-        return false;
-    for (uint32_t i = 0; i < machine->gpu_count; i++)
-        gpu_place(machine->gpus[i].gpu, &placement.home[machine_first_home(machine, i)]);
-    for (uint32_t n = machine_homes(machine); n < placement.nodes; n++)
-        if (!graph->nodes[n].is_endpoint)
-            network_place(machine->fabric, n, placement.node[n]);
-    spread_fini(&placement);
-    return true;
+    spread_fini(&machine->spread);
+    return !machine_is_spread(machine) ||
+           spread_make(&machine->spread, machine->system, graph, ranks_count(machine->options.ranks), err);
 }
 
 /* ---- after a run ---- */

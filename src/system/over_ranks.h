@@ -6,8 +6,8 @@
 
 #include "system/parts.h"
 
-/* Before the engine is ready: where islands are. */
-bool machine_place(struct local_machine *machine, struct err *err);
+/* Before GPUs are made: which ranks they are on. */
+bool machine_plan(struct local_machine *machine, struct err *err);
 
 /* After a run. */
 void machine_share(struct local_machine *machine);

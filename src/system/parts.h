@@ -11,6 +11,7 @@
 #include "paging/areas.h"
 #include "system/machine.h"
 #include "system/homes.h"
+#include "system/spread.h"
 
 /* system.c: what a GPU of it is made from. */
 struct gpu_config system_gpu(const struct system *system);
@@ -41,6 +42,7 @@ struct local_machine {
     struct engine *engine;
     struct zone *apart; /* islands' memory, where they are apart; or NULL */
     struct hostmem *host;
+    struct spread spread;   /* over ranks; empty where there is one */
     struct network *fabric; /* NULL: there is one GPU */
     struct passed_traffic { /* over its links, before the machine was made anew: both ways of each */
         struct net_traffic *list;

@@ -65,13 +65,18 @@ struct system {
     struct bench_model model;
 };
 
-static inline void system_init(struct system *system, const struct text *text)
+static inline void system_init_over(struct system *system, const struct text *text, struct ranks *ranks)
 {
     const struct bench *bench = bench_find("network");
     system->groups = bench_groups(bench);
     config_init(&system->config, system->groups);
     must(config_read_text(&system->config, "random.ini", text->at, text->length, err));
-    must(bench_model_init(&system->model, bench, &system->config, err));
+    must(bench_model_init(&system->model, bench, &system->config, ranks, err));
+}
+
+static inline void system_init(struct system *system, const struct text *text)
+{
+    system_init_over(system, text, NULL);
 }
 
 static inline void system_fini(struct system *system)
