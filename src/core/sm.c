@@ -14,7 +14,7 @@ struct sm_state { /* the engine's part of it */
 struct sm *sm_new(const struct sm_config *config, uint32_t number)
 {
     const struct sm_spec *spec = config->spec;
-    struct sm *sm = mem_alloc_pages(1, sizeof *sm);
+    struct sm *sm = config->is_elsewhere ? mem_alloc(1, sizeof *sm) : mem_alloc_pages(1, sizeof *sm);
     sm->config = *config;
     sm->number = number;
     if (config->is_elsewhere)
@@ -63,7 +63,10 @@ void sm_free(struct sm *sm)
     mem_free(sm->ending);
     mem_free(sm->blocks);
     mem_free(sm->warps);
-    mem_free_pages(sm);
+    if (sm->config.is_elsewhere)
+        mem_free(sm);
+    else
+        mem_free_pages(sm);
 }
 
 /* Warps of a sub-core whose time has come, a bit each; of all, if need be. */

@@ -48,7 +48,6 @@ struct component {
     const struct component_ops *ops;
     const void *spec;
     size_t state_bytes;
-    bool state_in_pages; /* mem_alloc_pages */
     char *name;
     struct text waits; /* of one on another rank: what it waits for, in the report of a stall */
 };

@@ -57,10 +57,7 @@ static void component_free(struct component *component)
         mem_free(component->ports[i].name);
     }
     mem_free(component->ports);
-    if (component->state_in_pages)
-        mem_free_pages(component->state);
-    else
-        mem_free(component->state);
+    mem_free(component->state);
     text_fini(&component->waits);
     mem_free(component->name);
     mem_free(component);
@@ -200,8 +197,8 @@ struct component *engine_component(struct engine *engine, struct island *island,
 {
     REQUIRE(!engine->ready);
     island_own(engine, island);
-    /* pages that are never touched take no memory */
-    void *state = island->is_here ? mem_alloc_lines(1, state_bytes) : mem_alloc_pages(1, state_bytes);
+    /* of another rank's, it is never touched: the host gives no pages for it */
+    void *state = island->is_here ? mem_alloc_lines(1, state_bytes) : mem_alloc(1, state_bytes);
     island_own(engine, NULL);
     struct component *component = mem_alloc_lines(1, sizeof *component);
     *component = (struct component){.island = island,
@@ -210,7 +207,6 @@ struct component *engine_component(struct engine *engine, struct island *island,
                                     .spec = spec,
                                     .state = state,
                                     .state_bytes = state_bytes,
-                                    .state_in_pages = !island->is_here,
                                     .wake_time = TIME_NEVER,
                                     .index = (uint32_t)engine->component_count,
                                     .name = mem_text(name)};

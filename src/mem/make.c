@@ -249,24 +249,26 @@ static void make_partition(struct memsys *mem, const struct memsys_config *confi
     spec->distance_ps = mem_alloc((size_t)shape->clients * spec->here, sizeof *spec->distance_ps);
     spec->caches = mem_alloc(spec->here, sizeof *spec->caches);
     struct cache_spec cache_spec = cache_spec_of(l2, spec->work_count);
+    bool is_here = island_is_here(island);
     for (uint32_t i = 0; i < spec->here; i++) {
         uint32_t slice = i / spec->pairs * shape->per_side + spec->first_pair + i % spec->pairs;
         spec->global[i] = slice;
-        cache_init_in(&spec->caches[i], &cache_spec, &mem->blocks, slice);
+        if (is_here)
+            cache_init_in(&spec->caches[i], &cache_spec, &mem->blocks, slice);
         for (uint32_t client = 0; client < shape->clients; client++)
             spec->distance_ps[client * spec->here + i] = (uint32_t)distance_ps(shape, config, client, slice);
     }
-    if (has_l3(config))
+    if (has_l3(config) && is_here)
         make_l3(spec, config);
     if (moves_pages(config)) {
         spec->pages = mem_alloc(1, sizeof *spec->pages);
         spec->pages->rights.home = shape->home;
         spec->pages->frames.line_bytes = (uint32_t)l2->line;
-        spec->pages->managed_words = (cache_slots(&spec->caches[0]) + 63) / 64;
+        spec->pages->managed_words = is_here ? (cache_slots(&spec->caches[0]) + 63) / 64 : 0;
         spec->pages->managed =
             mem_alloc((size_t)spec->here * spec->pages->managed_words, sizeof *spec->pages->managed);
     }
-    make_dram(mem, spec, (uint32_t)l2->misses, island_is_here(island));
+    make_dram(mem, spec, (uint32_t)l2->misses, is_here);
     island_own(mem->engine, NULL);
     mem->components[number] = make_component(mem, spec, island, name);
 }
@@ -359,7 +361,8 @@ void memsys_fini(struct memsys *mem)
     for (uint32_t i = 0; i < mem->islands; i++) {
         struct partition_spec *spec = &mem->specs[i];
         for (uint32_t s = 0; s < spec->here; s++)
-            cache_fini(&spec->caches[s]);
+            if (spec->caches[s].tags) /* those on other ranks were not made */
+                cache_fini(&spec->caches[s]);
         for (uint32_t s = 0; spec->l3 && s < spec->here; s++)
             cache_fini(&spec->l3[s]);
         mem_free(spec->l3);

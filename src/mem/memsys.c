@@ -274,7 +274,7 @@ void memsys_sync(struct memsys *mem, uint64_t at, uint64_t bytes, bool forget)
     uint64_t first = at >> shift, last = (at + min_u64(bytes - 1, UINT64_MAX - at)) >> shift;
     uint64_t all = 0;
     for (uint32_t i = 0; i < mem->islands; i++)
-        all += (uint64_t)mem->specs[i].here * cache_slots(&mem->specs[i].caches[0]);
+        all += is_here(mem, i) ? (uint64_t)mem->specs[i].here * cache_slots(&mem->specs[i].caches[0]) : 0;
     if (last - first < all / 8) { /* it is less work to look for them */
         for (uint64_t line = first; line <= last; line++)
             sync_line(mem, line, forget);
