@@ -90,6 +90,36 @@ static void find_ways(struct away *away, const struct engine *engine, const bool
     }
 }
 
+/* Kinds with links to other ranks, and how long it takes from these to others. */
+static void find_behind(struct crew *crew, const struct away *away)
+{
+    const struct engine *engine = crew->engine;
+    uint32_t kinds = engine->kind_count;
+    bool *is_entry = mem_alloc(kinds, sizeof *is_entry);
+    for (size_t l = 0; l < engine->link_count; l++) {
+        const struct link *link = engine->links[l];
+        bool has_others = false;
+        for (size_t p = 0; p < link->plug_count; p++)
+            has_others |= engine->islands[link->plugs[p].island]->rank != away->self;
+        for (size_t p = 0; p < link->plug_count && has_others; p++)
+            is_entry[engine->kind_of[link->plugs[p].island]] = true;
+    }
+    for (uint32_t k = 0; k < kinds; k++) {
+        crew->behind[k] = is_entry[k] || !engine->reach[0] ? 0 : TIME_NEVER;
+        for (uint32_t from = 0; from < kinds && crew->behind[k]; from++)
+            if (is_entry[from])
+                crew->behind[k] = min_u64(crew->behind[k], reach_of(engine, from, k));
+    }
+    mem_free(is_entry);
+}
+
+uint64_t away_bound(const struct crew *crew, uint32_t kind)
+{
+    const struct away *away = crew->away;
+    uint64_t most = min_u64(crew->until, add_saturating(away->earliest, crew->widest));
+    return max_u64(crew->bound, min_u64(add_saturating(crew->bound, crew->behind[kind]), most));
+}
+
 struct away *away_new(struct crew *crew)
 {
     const struct engine *engine = crew->engine;
@@ -107,6 +137,8 @@ struct away *away_new(struct crew *crew)
     bool *has = kinds_of_ranks(engine, count);
     find_ways(away, engine, has);
     mem_free(has);
+    crew->behind = mem_alloc(kinds, sizeof *crew->behind);
+    find_behind(crew, away);
     return away;
 }
 

@@ -24,6 +24,10 @@ struct engine;
 struct away *away_new(struct crew *crew);
 void away_free(struct away *away);
 
+/* How far islands of a kind may run: of most, nothing comes from other ranks but by way of others on this
+ * one. */
+uint64_t away_bound(const struct crew *crew, uint32_t kind);
+
 /* Before the first window of a run; and between windows: meets the others when this rank can do no more
  * alone. Sets the crew's bound and stop, and its start to the earliest event of all ranks when it stops. */
 void away_begin(struct crew *crew);

@@ -41,6 +41,8 @@ struct crew {
     const struct engine_run *run;
     uint64_t until;     /* run->until, or just behind the first failure */
     uint64_t bound;     /* how far windows may go: `until`, or what other ranks may still send */
+    uint64_t *behind;   /* by kind of island: how much later than at `bound` something from other ranks can be
+                           there; NULL: there are no other ranks */
     uint64_t start;     /* T of this window */
     uint64_t *ahead;    /* by kind of island: how far it may run, if that is more than its lookahead */
     uint64_t *least;    /* over all workers, while the next window is found */

@@ -69,12 +69,18 @@ static void read_mail(struct crew_worker *me, unsigned parity)
     }
 }
 
+/* How far islands of a kind may run, whatever others on this rank do. */
+static uint64_t bound_of(const struct crew *crew, uint32_t kind)
+{
+    return LIKELY(!crew->behind) ? crew->bound : away_bound(crew, kind);
+}
+
 static uint64_t window_limit(const struct crew_worker *owner, uint32_t place)
 {
     const struct crew *crew = owner->crew;
-    uint32_t island = owner->owned[place]->index;
-    uint64_t limit = add_saturating(crew->start, owner->width[place]);
-    return min_u64(max_u64(limit, crew->ahead[crew->engine->kind_of[island]]), crew->bound);
+    uint32_t kind = crew->engine->kind_of[owner->owned[place]->index];
+    uint64_t limit = max_u64(add_saturating(crew->start, owner->width[place]), crew->ahead[kind]);
+    return min_u64(limit, bound_of(crew, kind));
 }
 
 static int by_events(const void *a, const void *b)
@@ -181,7 +187,8 @@ static void choose_region(struct crew *crew)
     for (uint32_t k = 0; k < engine->kind_count; k++) {
         if (!engine->region_of[k])
             continue;
-        if (engine->region_of[k] == crew->region && crew->least[k] < min_u64(crew->ahead[k], crew->bound))
+        if (engine->region_of[k] == crew->region &&
+            crew->least[k] < min_u64(crew->ahead[k], bound_of(crew, k)))
             return;
         if (crew->least[k] < earliest) {
             earliest = crew->least[k];
@@ -449,6 +456,7 @@ void crew_free(struct crew *crew)
     pthread_cond_destroy(&crew->called);
     pthread_mutex_destroy(&crew->lock);
     away_free(crew->away);
+    mem_free(crew->behind);
     mem_free(crew->box_of);
     mem_free(crew->place_of);
     mem_free(crew->ahead);

@@ -9,18 +9,32 @@ static uint32_t most_of(const struct system *device)
     return (uint32_t)min_u64(device->gpu.sm_count, device->l2.islands);
 }
 
-static void place_homes(struct spread *placement)
+/* Of a node's homes and ranks, or of all where there are fewer ranks than nodes. Programs start kernels on
+ * one GPU after another: those that run at the same time are on different ranks. */
+static void place_group(struct spread *spread, uint32_t home, uint32_t homes, uint32_t rank, uint32_t ranks)
 {
-    uint32_t homes = placement->homes, ranks = placement->ranks;
-    for (uint32_t h = 0; h < homes; h++) {
-        uint32_t first = (uint32_t)((uint64_t)h * ranks / homes);
-        uint32_t end = (uint32_t)((uint64_t)(h + 1) * ranks / homes);
-        placement->home[h] = (struct memsys_ranks){first, ranks > homes ? end - first : 1};
+    for (uint32_t i = 0; i < homes; i++) {
+        uint32_t first = (uint32_t)((uint64_t)i * ranks / homes),
+                 end = (uint32_t)((uint64_t)(i + 1) * ranks / homes);
+        spread->home[home + i] = ranks > homes ? (struct memsys_ranks){rank + first, end - first}
+                                               : (struct memsys_ranks){rank + i % ranks, 1};
+    }
+}
+
+static void place_homes(struct spread *spread, uint32_t nodes)
+{
+    uint32_t groups = nodes < spread->ranks ? nodes : spread->ranks;
+    for (uint32_t g = 0; g < groups; g++) {
+        uint32_t home = (uint32_t)((uint64_t)g * spread->homes / groups),
+                 homes = (uint32_t)((uint64_t)(g + 1) * spread->homes / groups) - home;
+        uint32_t rank = (uint32_t)((uint64_t)g * spread->ranks / groups),
+                 ranks = (uint32_t)((uint64_t)(g + 1) * spread->ranks / groups) - rank;
+        place_group(spread, home, homes, rank, ranks);
     }
 }
 
 /* Ranks of the nodes next to this one that are placed; how many. */
-static uint32_t neighbours(const struct spread *placement, const struct net_graph *graph, uint32_t node,
+static uint32_t neighbours(const struct spread *spread, const struct net_graph *graph, uint32_t node,
                            const bool *is_placed, uint32_t *ranks)
 {
     uint32_t count = 0;
@@ -29,32 +43,32 @@ static uint32_t neighbours(const struct spread *placement, const struct net_grap
         if (link->ends[0] != node && link->ends[1] != node)
             continue;
         uint32_t other = net_other_end(link, node), k = 0;
-        while (k < count && ranks[k] != placement->node[other])
+        while (k < count && ranks[k] != spread->node[other])
             k++;
         if (k == count && is_placed[other])
-            ranks[count++] = placement->node[other];
+            ranks[count++] = spread->node[other];
     }
     return count;
 }
 
 /* Switches in turn, so that many that connect the same GPUs are not all on one rank; those that connect
  * switches when these are placed. */
-static void place_nodes(struct spread *placement, const struct net_graph *graph)
+static void place_nodes(struct spread *spread, const struct net_graph *graph)
 {
     bool *is_placed = mem_alloc(graph->node_count + 1, sizeof *is_placed);
     uint32_t *ranks = mem_alloc(graph->node_count + 1, sizeof *ranks);
     int host = net_find(graph, FABRIC_HOST);
     for (uint32_t n = 0; n < graph->node_count; n++) {
-        is_placed[n] = n < placement->homes || (int)n == host;
-        placement->node[n] = n < placement->homes ? placement->home[n].first : 0;
+        is_placed[n] = n < spread->homes || (int)n == host;
+        spread->node[n] = n < spread->homes ? spread->home[n].first : 0;
     }
     for (bool some = true; some;) {
         some = false;
         for (uint32_t n = 0; n < graph->node_count; n++) {
-            uint32_t count = is_placed[n] ? 0 : neighbours(placement, graph, n, is_placed, ranks);
+            uint32_t count = is_placed[n] ? 0 : neighbours(spread, graph, n, is_placed, ranks);
             if (!count)
                 continue;
-            placement->node[n] = ranks[n % count];
+            spread->node[n] = ranks[n % count];
             is_placed[n] = some = true;
         }
     }
@@ -62,7 +76,7 @@ static void place_nodes(struct spread *placement, const struct net_graph *graph)
     mem_free(ranks);
 }
 
-bool spread_make(struct spread *placement, const struct system *system, const struct net_graph *graph,
+bool spread_make(struct spread *spread, const struct system *system, const struct net_graph *graph,
                  uint32_t ranks, struct err *err)
 {
     uint32_t members = system_members(system), homes = system_devices(system) * members;
@@ -72,20 +86,20 @@ bool spread_make(struct spread *placement, const struct system *system, const st
     if (ranks > homes * most)
         return err_set(err, "%u ranks are too many: the system has work for %llu", ranks,
                        (unsigned long long)(homes * most));
-    *placement = (struct spread){.ranks = ranks,
-                                 .homes = homes,
-                                 .nodes = graph ? (uint32_t)graph->node_count : 0,
-                                 .home = mem_alloc(homes, sizeof *placement->home)};
-    placement->node = mem_alloc(placement->nodes + 1, sizeof *placement->node);
-    place_homes(placement);
+    *spread = (struct spread){.ranks = ranks,
+                              .homes = homes,
+                              .nodes = graph ? (uint32_t)graph->node_count : 0,
+                              .home = mem_alloc(homes, sizeof *spread->home)};
+    spread->node = mem_alloc(spread->nodes + 1, sizeof *spread->node);
+    place_homes(spread, (uint32_t)max_u64(system->spec.nodes, 1));
     if (graph)
-        place_nodes(placement, graph);
+        place_nodes(spread, graph);
     return true;
 }
 
-void spread_fini(struct spread *placement)
+void spread_fini(struct spread *spread)
 {
-    mem_free(placement->home);
-    mem_free(placement->node);
-    *placement = (struct spread){0};
+    mem_free(spread->home);
+    mem_free(spread->node);
+    *spread = (struct spread){0};
 }

@@ -1,8 +1,8 @@
-/* Which rank has which part of a machine (ranks/ranks.h). Whole GPUs first: with no more ranks than GPUs (or
- * members of unified ones), each has some that follow each other, as they are near in most fabrics. With more
- * ranks, each GPU has several: its SMs and the islands of its memory are dealt out evenly, and what there is
- * one of (dispatcher, gateway, DMA engine) is on the first. A switch is where GPUs are that it connects. The
- * host's memory is on rank 0, where the program is. Pure. */
+/* Which rank has which part of a machine (ranks/ranks.h). With no more ranks than GPUs (or members of unified
+ * ones), each rank has whole ones: those of a node of a cluster stay together, and within a node they are
+ * dealt out in turn. With more ranks, each GPU has several: its SMs and the islands of its memory are spread
+ * evenly, and what there is one of (dispatcher, gateway, DMA engine) is on the first. A switch is where GPUs
+ * are that it connects. The host's memory is on rank 0, where the program is. Pure. */
 #ifndef SYSTEM_SPREAD_H
 #define SYSTEM_SPREAD_H
 
@@ -17,8 +17,8 @@ struct spread {
 };
 
 /* The graph may be NULL: there is no fabric. */
-bool spread_make(struct spread *placement, const struct system *system, const struct net_graph *graph,
+bool spread_make(struct spread *spread, const struct system *system, const struct net_graph *graph,
                  uint32_t ranks, struct err *err);
-void spread_fini(struct spread *placement);
+void spread_fini(struct spread *spread);
 
 #endif
