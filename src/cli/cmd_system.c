@@ -6,7 +6,9 @@
 #include "base/mem.h"
 #include "base/unit.h"
 #include "net/routes.h"
+#include "ranks/ranks.h"
 #include "system/fabric.h"
+#include "system/spread.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -14,6 +16,7 @@
 
 struct request {
     const char *svg;
+    uint64_t ranks; /* 0: not asked for */
     struct timing_request system;
 };
 
@@ -22,6 +25,7 @@ static const struct option_row options[] = {
     {"--unified", "N", "N GPUs that programs see as one"},
     {"--monolithic", "N", "one GPU with N times the SMs, L2, memory and bandwidth"},
     {"--set", "PATH.KEY=VALUE", "change it, such as fabric.topology=ring; may come several times"},
+    {"--ranks", "N", "show which part of it each of N ranks has (docs/mpi.md)"},
     {"--svg", "FILE", "draw the fabric"},
     {NULL, NULL, NULL},
 };
@@ -35,6 +39,12 @@ static bool took(void *user, const struct option_row *row, const char *value, st
             return err_set(err, "system: expected one name, not '%.120s' too", value);
         request->system.system = value;
         return true;
+    }
+    if (!strcmp(row->name, "--ranks")) {
+        struct err why;
+        return (unit_parse(UNIT_count, value, &request->ranks, &why) && request->ranks &&
+                request->ranks <= RANKS_MOST) ||
+               err_set(err, "--ranks: expected a number from 1 to %d, not '%.40s'", RANKS_MOST, value);
     }
     if (!strcmp(row->name, "--svg")) {
         request->svg = value;
@@ -168,6 +178,58 @@ static void print_ways(const struct net_graph *graph, const struct net_routes *r
         printf("%u layers of virtual channels keep the routes free of deadlock\n", routes->layers);
 }
 
+/* ---- ranks ---- */
+
+/* Parts of a home's SMs or memory islands that are on this rank: "all" or how many. */
+static void add_part(struct text *text, const struct memsys_ranks *ranks, uint32_t rank, uint32_t count,
+                     const char *what)
+{
+    uint32_t here = 0;
+    for (uint32_t i = 0; i < count; i++)
+        here += memsys_rank_of(ranks, i, count) == rank;
+    text_add(text, "%u %s", here, what);
+}
+
+static void add_homes(struct text *text, const struct system *system, const struct spread *spread,
+                      uint32_t rank)
+{
+    uint32_t members = system_members(system);
+    for (uint32_t h = 0; h < spread->homes; h++) {
+        const struct memsys_ranks *ranks = &spread->home[h];
+        const struct system *own = system_of_device(system, h / members);
+        if (rank < ranks->first || rank >= ranks->first + ranks->count)
+            continue;
+        text_add(text, "%sgpu%u", text->length ? ", " : "", h);
+        if (ranks->count == 1)
+            continue;
+        text_add(text, " (");
+        add_part(text, ranks, rank, (uint32_t)own->gpu.sm_count, "SMs");
+        text_add(text, ", ");
+        add_part(text, ranks, rank, (uint32_t)own->l2.islands, "memory islands");
+        text_add(text, "%s)", rank == ranks->first ? ", dispatcher" : "");
+    }
+}
+
+static bool print_ranks(const struct request *request, const struct system *system,
+                        const struct net_graph *graph, struct err *err)
+{
+    struct spread spread;
+    if (!spread_make(&spread, system, graph, (uint32_t)request->ranks, err))
+        return false;
+    printf("\nrank  has\n");
+    for (uint32_t rank = 0; rank < spread.ranks; rank++) {
+        struct text text = {0};
+        add_homes(&text, system, &spread, rank);
+        for (uint32_t n = spread.homes; n < spread.nodes; n++)
+            if (!graph->nodes[n].is_endpoint && spread.node[n] == rank)
+                text_add(&text, ", %s", graph->nodes[n].name);
+        printf("%4u  %s%s\n", rank, text.at, rank ? "" : ", the host's memory, the program");
+        text_fini(&text);
+    }
+    spread_fini(&spread);
+    return true;
+}
+
 static const char *name_of(const struct request *request)
 {
     return request->system.system ? request->system.system : "h200";
@@ -201,7 +263,8 @@ static bool show(const struct request *request, const struct system *system, str
         print_tree(system, &graph);
         if (gpus > 1)
             print_ways(&graph, &routes);
-        good = !request->svg || drawing_of_fabric(&graph, request->svg, err);
+        good = (!request->ranks || print_ranks(request, system, gpus > 1 ? &graph : NULL, err)) &&
+               (!request->svg || drawing_of_fabric(&graph, request->svg, err));
     }
     net_routes_fini(&routes);
     net_graph_fini(&graph);

@@ -49,7 +49,7 @@ int over_ranks_leave(int status)
 static void end_soon(int number)
 {
     enum { SECONDS = 10 };
-    (void)number;
+    interrupted = number;
     alarm(SECONDS);
 }
 
@@ -267,6 +267,9 @@ static _Noreturn void run_mpirun(const char *count)
     while (child > 0 && waitpid(child, &status, 0) < 0 && errno == EINTR)
         ;
     unlink(leader_file);
+    if (WIFEXITED(status) && WEXITSTATUS(status) == EXIT_SIGNAL + SIGKILL)
+        fputs("heddle: a rank was killed; --resume goes on from the last checkpoint, if there is one\n",
+              stderr);
     exit(child < 0 ? EXIT_FAILED : WIFEXITED(status) ? WEXITSTATUS(status) : EXIT_SIGNAL + WTERMSIG(status));
 }
 

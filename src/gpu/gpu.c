@@ -724,6 +724,7 @@ static void archive_slot(struct gpu *gpu, uint32_t slot, const struct launch *la
         begun.workspace = 0;
     gpu->launches[slot] = begun;
     gpu->asked[slot] = asked;
+    gpu->dispatcher.kernels[slot].used = true; /* where the dispatcher is, it is read as a whole later */
     if (archive->reading)
         dispatch_place(&gpu->dispatcher, slot, launch);
 }

@@ -1,5 +1,6 @@
 /* The others' side: each order is a call of this rank's part of the machine. */
 #include "ranked/ranked.h"
+#include "base/log.h"
 #include "base/mem.h"
 #include "ranked/follower.h"
 #include "system/owned.h"
@@ -122,7 +123,8 @@ static bool pass(struct follower *follower, struct archive *body, struct err *er
     struct err unused;
     (void)err;
     ARCHIVE_VALUE(body, ps);
-    machine_pass(follower->machine, ps, &unused);
+    if (!machine_pass(follower->machine, ps, &unused) && machine_end(follower->machine) != MACHINE_GOES_ON)
+        log_info("the machine ends: %s", unused.text);
     follower_drop_ended(follower, false);
     return true;
 }

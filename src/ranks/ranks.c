@@ -437,13 +437,10 @@ static int came(struct ranks *ranks, uint32_t from, struct text *in, struct err 
 static bool say_missing(struct ranks *ranks, double seconds, struct err *err)
 {
     uint32_t number = 0;
-    while (number < ranks->count && !ranks->missing[number])
+    while (number < ranks->count && !ranks->missing[number] && ranks->sending[number] < 0)
         number++;
-    if (number == ranks->count)
-        err_set(err, "a rank does not take what is sent to it for %g s", seconds);
-    else
-        err_set(err, "rank %u on %s has not answered for %g s (HEDDLE_RANKS_PATIENCE)", number,
-                ranks->hosts[number], seconds);
+    err_set(err, "rank %u on %s has not answered for %g s (HEDDLE_RANKS_PATIENCE)", number,
+            ranks->hosts[number], seconds);
     return give_up(ranks, err);
 }
 
