@@ -50,7 +50,8 @@ struct ranks_job ranks_job(void)
 {
     static const char *const launchers[][2] = {
         {"OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_RANK"}, /* Open MPI */
-        {"PMI_SIZE", "PMI_RANK"},                         /* MPICH, and srun with --mpi=pmi2 */
+        {"PMI_SIZE", "PMI_RANK"},                         /* MPICH, and srun --mpi=pmi2 */
+        {"SLURM_STEP_NUM_TASKS", "PMIX_RANK"},            /* srun --mpi=pmix */
     };
     for (size_t i = 0; i < sizeof launchers / sizeof *launchers; i++) {
         struct ranks_job job;

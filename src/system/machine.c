@@ -307,6 +307,13 @@ static void begin(struct local_machine *machine, struct task *task)
         append(&machine->waiting, task);
         return;
     }
+    if (task->launch->heap && machine_is_in_parts(machine, task->gpu)) {
+        fail(task, FAULT_INSTRUCTION,
+             "kernels that use malloc need their GPU on one rank: take no more ranks than GPUs");
+        task->end_ps = machine->now;
+        append(&machine->waiting, task);
+        return;
+    }
     if (!begin_kernel(machine, task))
         append(&machine->waiting, task);
 }

@@ -28,6 +28,16 @@ bool machine_plan(struct local_machine *machine, struct err *err)
            spread_make(&machine->spread, machine->system, graph, ranks_count(machine->options.ranks), err);
 }
 
+bool machine_is_in_parts(const struct local_machine *machine, uint32_t gpu)
+{
+    const struct memsys_ranks *home =
+        machine->spread.home ? &machine->spread.home[machine_first_home(machine, gpu)] : NULL;
+    for (uint32_t i = 0; i < machine->members && home; i++)
+        if (home[i].first != home[0].first || home[i].count > 1)
+            return true;
+    return false;
+}
+
 /* ---- after a run ---- */
 
 static void archive_component(struct archive *archive, const struct component *component, size_t bytes)

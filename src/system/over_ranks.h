@@ -25,4 +25,7 @@ void machine_move_lines(struct local_machine *machine, struct page *page, uint32
 bool machine_is_spread(const struct local_machine *machine);
 bool machine_leads(const struct local_machine *machine);
 
+/* Whether a device is on several ranks. */
+bool machine_is_in_parts(const struct local_machine *machine, uint32_t gpu);
+
 #endif
