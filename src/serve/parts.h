@@ -24,7 +24,7 @@ struct serve {
     uint32_t seats;
     struct guest guests[SEATS_MOST];
     struct rank_job job;
-    uint32_t messages_seen; /* of all guests: ranks_note_messages */
+    uint32_t messages_seen; /* of all guests: gang_note_messages */
     uint32_t messages_gone; /* of those that have left */
     struct machine_progress progress;
     struct serve_counts counts;
@@ -41,21 +41,21 @@ struct serve {
 /* ranks.c: programs that are ranks of a job of MPI, and wait for each other by messages. */
 
 /* The seat that this visitor gets: NULL with the reason. */
-struct guest *ranks_seat(struct serve *serve, const struct seat_wish *wish, const char **why);
-void ranks_came(struct serve *serve, const struct seat_wish *wish,
+struct guest *gang_seat(struct serve *serve, const struct seat_wish *wish, const char **why);
+void gang_came(struct serve *serve, const struct seat_wish *wish,
                 const struct guest *guest); /* he sits there */
 /* All of the job have come; or there is none, or some have not come for long. */
-bool ranks_are_complete(const struct serve *serve);
-uint32_t ranks_node(const struct serve *serve, const struct seat_wish *wish);
-void ranks_share_plan(struct serve *serve, const struct seat_wish *wish); /* before the first one sits */
+bool gang_are_complete(const struct serve *serve);
+uint32_t gang_node(const struct serve *serve, const struct seat_wish *wish);
+void gang_share_plan(struct serve *serve, const struct seat_wish *wish); /* before the first one sits */
 
 /* What a guest asks for by TURN. */
-bool ranks_take_turn(struct guest *guest, struct archive *body);
+bool gang_take_turn(struct guest *guest, struct archive *body);
 /* Whether some guest has sent messages since the last call. Those that wait for some look again then, and no
  * guest counts as silent. */
-bool ranks_note_messages(struct serve *serve);
+bool gang_note_messages(struct serve *serve);
 /* Once all guests wait: one that is to look now, before time passes; or NULL. */
-struct guest *ranks_next_look(struct serve *serve);
-bool ranks_all_look(const struct serve *serve); /* no guest waits for time: only messages can go on */
+struct guest *gang_next_look(struct serve *serve);
+bool gang_all_look(const struct serve *serve); /* no guest waits for time: only messages can go on */
 
 #endif

@@ -8,12 +8,12 @@
 enum { HELPERS = 8 /* seats for processes of the run that are no ranks */ };
 static const double patience_s = 60; /* for ranks that do not come, as they may not use a GPU */
 
-uint32_t ranks_node(const struct serve *serve, const struct seat_wish *wish)
+uint32_t gang_node(const struct serve *serve, const struct seat_wish *wish)
 {
     return cluster_node_of_rank(serve->options->system, wish->rank, wish->ranks);
 }
 
-void ranks_share_plan(struct serve *serve, const struct seat_wish *wish)
+void gang_share_plan(struct serve *serve, const struct seat_wish *wish)
 {
     uint32_t ranks = wish->ranks < SEATS_MOST - HELPERS ? wish->ranks : SEATS_MOST - HELPERS;
     EACH_GUEST(guest, serve)
@@ -36,7 +36,7 @@ static struct guest *first_free(struct serve *serve, uint32_t from)
 
 /* A rank's seat is that of its number. Processes that it has started have its variables, too: they get
  * others, behind those of ranks. */
-struct guest *ranks_seat(struct serve *serve, const struct seat_wish *wish, const char **why)
+struct guest *gang_seat(struct serve *serve, const struct seat_wish *wish, const char **why)
 {
     if (wish->seat != SEAT_ANY) {
         *why = "that seat is taken, or there is none of this number";
@@ -61,7 +61,7 @@ static bool others_are_there(const struct serve *serve, const struct guest *one)
 }
 
 /* One that comes when all have gone is of another job: of the next `mpirun` of a script. */
-void ranks_came(struct serve *serve, const struct seat_wish *wish, const struct guest *guest)
+void gang_came(struct serve *serve, const struct seat_wish *wish, const struct guest *guest)
 {
     struct rank_job *job = &serve->job;
     if (guest != serve->guests + wish->rank || wish->rank >= wish->ranks || wish->ranks > SEATS_MOST)
@@ -74,7 +74,7 @@ void ranks_came(struct serve *serve, const struct seat_wish *wish, const struct 
     job->last_came = host_seconds();
 }
 
-bool ranks_are_complete(const struct serve *serve)
+bool gang_are_complete(const struct serve *serve)
 {
     const struct rank_job *job = &serve->job;
     return job->came_count == job->ranks || host_seconds() - job->last_came > patience_s;
@@ -82,7 +82,7 @@ bool ranks_are_complete(const struct serve *serve)
 
 /* ---- turns ---- */
 
-bool ranks_take_turn(struct guest *guest, struct archive *body)
+bool gang_take_turn(struct guest *guest, struct archive *body)
 {
     static const uint32_t most = 4096;
     struct letter_turn letter = {0};
@@ -96,7 +96,7 @@ bool ranks_take_turn(struct guest *guest, struct archive *body)
     return archive_at_end(body);
 }
 
-bool ranks_note_messages(struct serve *serve)
+bool gang_note_messages(struct serve *serve)
 {
     uint32_t messages = serve->messages_gone;
     EACH_GUEST(guest, serve)
@@ -112,7 +112,7 @@ bool ranks_note_messages(struct serve *serve)
     return true;
 }
 
-struct guest *ranks_next_look(struct serve *serve)
+struct guest *gang_next_look(struct serve *serve)
 {
     struct guest *next = NULL;
     EACH_GUEST(guest, serve)
@@ -126,7 +126,7 @@ struct guest *ranks_next_look(struct serve *serve)
     return next;
 }
 
-bool ranks_all_look(const struct serve *serve)
+bool gang_all_look(const struct serve *serve)
 {
     for (uint32_t i = 0; i < serve->seats; i++) {
         const struct guest *guest = &serve->guests[i];

@@ -40,9 +40,9 @@ static void welcome(struct serve *serve)
     if (visitor < 0)
         return;
     see_who_left(serve); /* before he came: their seats are free */
-    ranks_share_plan(serve, &wish);
-    struct guest *guest = ranks_seat(serve, &wish, &refusal);
-    struct seat_place place = {.node = ranks_node(serve, &wish), .now_ps = machine_time(serve->machine)};
+    gang_share_plan(serve, &wish);
+    struct guest *guest = gang_seat(serve, &wish, &refusal);
+    struct seat_place place = {.node = gang_node(serve, &wish), .now_ps = machine_time(serve->machine)};
     struct err why;
     if (guest)
         place.number = (uint32_t)(guest - serve->guests);
@@ -51,7 +51,7 @@ static void welcome(struct serve *serve)
     } else if (!guest) {
         door_refuse(visitor, refusal);
     } else if (door_seat(visitor, &place, &serve->plan, &guest->seat, &why)) {
-        ranks_came(serve, &wish, guest);
+        gang_came(serve, &wish, guest);
         guest_init(guest);
         guest->sm_count = (uint32_t)serve->options->system->gpu.sm_count;
         serve->counts.programs++;
@@ -280,7 +280,7 @@ static void take_letter(struct serve *serve, struct guest *guest)
         else if (kind == LETTER_PASS)
             good = wait_for_time(serve, guest, &body);
         else if (kind == LETTER_TURN)
-            good = ranks_take_turn(guest, &body);
+            good = gang_take_turn(guest, &body);
         else if (kind == LETTER_OPEN)
             good = open_memory(serve, guest, &body);
         else if (kind == LETTER_CLOSE)
@@ -547,7 +547,7 @@ static bool is_over(const struct serve *serve)
 /* Those that wait for messages look for them, before time passes. */
 static bool answer_looking(struct serve *serve)
 {
-    struct guest *next = ranks_next_look(serve);
+    struct guest *next = gang_next_look(serve);
     if (next)
         answer(serve, next, false, true, NULL);
     return next;
@@ -557,7 +557,7 @@ static bool answer_looking(struct serve *serve)
 static bool wait_for_messages(struct serve *serve)
 {
     static const struct timespec a_while = {.tv_nsec = 1000 * 1000};
-    if (serve_is_busy(serve) || !ranks_all_look(serve))
+    if (serve_is_busy(serve) || !gang_all_look(serve))
         return false;
     nanosleep(&a_while, NULL);
     let_look(serve);
@@ -569,12 +569,12 @@ static bool work(struct serve *serve, struct err *err)
     while (!is_stopped(serve) && !is_over(serve)) {
         welcome(serve);
         clear_seats(serve);
-        bool ready = (!serve->options->programs || is_full(serve)) && ranks_are_complete(serve);
+        bool ready = (!serve->options->programs || is_full(serve)) && gang_are_complete(serve);
         if (!ready || !hear_all(serve)) {
             poll(&(struct pollfd){.fd = serve->door.socket, .events = POLLIN}, 1, 100);
             continue;
         }
-        if (ranks_note_messages(serve))
+        if (gang_note_messages(serve))
             continue;
         begin_jobs(serve);
         count_done(serve);
@@ -733,7 +733,7 @@ bool serve_take_turn(struct serve *serve, uint64_t until_ps, enum serve_turn *tu
     *turn = SERVE_WORKED;
     begin_jobs(serve);
     count_done(serve);
-    ranks_note_messages(serve);
+    gang_note_messages(serve);
     if (answer_stopped(serve) || answer_waiting(serve) || answer_looking(serve))
         return true;
     if (machine_time(serve->machine) >= until_ps) {
