@@ -161,6 +161,8 @@ struct ranks *ranks_start(struct err *err)
     const struct ranks_transport *transport = load_transport(err);
     if (!transport)
         return NULL;
+    /* what MPI looks for on a host is not to be found in our libraries, which stand in for GPUs' */
+    setenv("HWLOC_COMPONENTS", "-opencl,-cuda,-nvml,-rsmi,-levelzero,-gl", 0);
     struct ranks *ranks = mem_alloc(1, sizeof *ranks);
     ranks->transport = transport;
     ranks->is_crowded = true; /* until it is known */

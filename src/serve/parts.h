@@ -43,7 +43,7 @@ struct serve {
 /* The seat that this visitor gets: NULL with the reason. */
 struct guest *gang_seat(struct serve *serve, const struct seat_wish *wish, const char **why);
 void gang_came(struct serve *serve, const struct seat_wish *wish,
-                const struct guest *guest); /* he sits there */
+               const struct guest *guest); /* he sits there */
 /* All of the job have come; or there is none, or some have not come for long. */
 bool gang_are_complete(const struct serve *serve);
 uint32_t gang_node(const struct serve *serve, const struct seat_wish *wish);
