@@ -169,7 +169,7 @@ static bool open_file(struct kept *kept, uint64_t *size, struct err *err)
 static bool prepare(struct kept *kept, const struct caches_request *r, const struct text *header,
                     struct configurations *all, struct err *err)
 {
-    uint64_t size;
+    uint64_t size = 0;
     bool is_new = true;
     if (!open_file(kept, &size, err) || (r->resume && !check_header(kept, size, header, &is_new, err)))
         return false;

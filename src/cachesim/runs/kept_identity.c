@@ -27,7 +27,7 @@ static bool digest_file(const char *path, uint64_t *bytes, uint64_t *digest, str
 static bool add_trace(const char *trace, struct text *text, struct err *err)
 {
     const char *path = source_file(trace);
-    uint64_t bytes, digest;
+    uint64_t bytes = 0, digest = 0;
     if (!access(path, F_OK) && !feed_can_reopen(trace))
         return err_set(err,
                        "%s: a sweep on ranks, or with --results, reads it several times, which only plain "
