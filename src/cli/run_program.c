@@ -157,6 +157,8 @@ static void set_environment(const struct run *run)
         set_list("LD_LIBRARY_PATH", run->opencl);
         setenv("OCL_ICD_VENDORS", run->opencl, 1);
     }
+    /* a program's MPI looks for devices when it starts, and would begin to use the GPU by our libraries */
+    setenv("HWLOC_COMPONENTS", "-opencl,-cuda,-nvml,-rsmi,-levelzero,-gl", 0);
     set_list("LD_LIBRARY_PATH", run->hip);
     set_list("LD_LIBRARY_PATH", run->libraries);
     if (run->request->timing.shared || run->system->spec.nodes > 1) { /* its processes may be ranks of MPI */

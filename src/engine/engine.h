@@ -288,10 +288,6 @@ bool engine_gather(struct engine *engine, struct err *err);
 
 struct ranks *engine_ranks(const struct engine *engine); /* as in its spec */
 
-/* Where there are ranks, between runs: the states of these components become known to all. All ranks call it.
- */
-void engine_share(struct engine *engine, struct component *const *components, size_t count);
-
 bool engine_read_note(const char *path, struct text *note, struct err *err);
 
 /* ---- hooks ---- */

@@ -63,26 +63,3 @@ struct ranks *engine_ranks(const struct engine *engine)
 {
     return engine->spec.ranks;
 }
-
-void engine_share(struct engine *engine, struct component *const *components, size_t count)
-{
-    uint32_t ranks = ranks_count(engine->spec.ranks);
-    struct archive mine = archive_writer();
-    struct err unused; /* the next run fails where a rank was lost */
-    if (ranks == 1)
-        return;
-    struct text *all = mem_alloc(ranks, sizeof *all);
-    for (size_t i = 0; i < count; i++)
-        if (components[i]->island->is_here)
-            archive_bytes(&mine, components[i]->state, components[i]->state_bytes);
-    bool good = ranks_share(engine->spec.ranks, &mine.text, all, &unused);
-    for (uint32_t rank = 0; rank < ranks; rank++) {
-        struct archive from = archive_reader(all[rank].at, all[rank].length);
-        for (size_t i = 0; i < count && good && rank != ranks_number(engine->spec.ranks); i++)
-            if (components[i]->island->rank == rank)
-                archive_bytes(&from, components[i]->state, components[i]->state_bytes);
-        text_fini(&all[rank]);
-    }
-    mem_free(all);
-    text_fini(&mine.text);
-}

@@ -17,6 +17,12 @@ enum { TAG_LETTER = 1, TAG_ROUND = 2 };
 enum { PIECE = 1 << 24, HOST_NAME = 64 };
 static const double PATIENCE = 120; /* seconds */
 
+/* What rounds were made of. */
+struct ranks_traffic {
+    uint64_t rounds, messages, bytes;
+    double seconds; /* that it waited in them */
+};
+
 struct ranks {
     const struct ranks_transport *transport;
     uint32_t count, number;
@@ -217,16 +223,6 @@ uint32_t ranks_number(const struct ranks *ranks)
 const char *ranks_host(const struct ranks *ranks, uint32_t number)
 {
     return ranks->hosts[number];
-}
-
-double ranks_patience(const struct ranks *ranks)
-{
-    return ranks->patience;
-}
-
-struct ranks_traffic ranks_traffic(const struct ranks *ranks)
-{
-    return ranks->traffic;
 }
 
 /* ---- waiting ---- */

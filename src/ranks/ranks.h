@@ -25,7 +25,9 @@ struct ranks_job ranks_job(void);
 /* In a child process, before it becomes another program: that one is no rank, even if it is heddle. */
 void ranks_forget_job(void);
 
-/* Joins the others, once in a process. Fails where there is no MPI, and where ranks are of different builds.
+/* Joins the others, once in a process. HEDDLE_RANKS_PATIENCE says how long a rank may take to answer in a
+ * round, HEDDLE_RANKS_DELAY how long one takes at least. Fails where there is no MPI, and where ranks are of
+ * different builds.
  */
 struct ranks;
 struct ranks *ranks_start(struct err *err);
@@ -41,9 +43,6 @@ void ranks_kill(struct ranks *ranks, int status);
 uint32_t ranks_count(const struct ranks *ranks);
 uint32_t ranks_number(const struct ranks *ranks); /* this one's: 0 leads */
 const char *ranks_host(const struct ranks *ranks, uint32_t number);
-
-/* How long a rank may take to answer in a round, in seconds; 0: for ever. HEDDLE_RANKS_PATIENCE sets it. */
-double ranks_patience(const struct ranks *ranks);
 
 /* ---- letters: any bytes, to one rank, which may be busy meanwhile ---- */
 
@@ -80,12 +79,5 @@ bool ranks_share(struct ranks *ranks, const struct text *mine, struct text *all,
  * rank was lost they stay, too, and the next call that can fail does. */
 void ranks_add(struct ranks *ranks, uint64_t *numbers, size_t count);
 void ranks_most(struct ranks *ranks, uint64_t *numbers, size_t count);
-
-/* What rounds were made of, of this rank. */
-struct ranks_traffic {
-    uint64_t rounds, messages, bytes;
-    double seconds; /* spent in them, waiting included */
-};
-struct ranks_traffic ranks_traffic(const struct ranks *ranks);
 
 #endif
