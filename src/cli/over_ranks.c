@@ -168,7 +168,7 @@ static bool read_count(const char *text, unsigned long *count, struct err *err)
 #define TERMINAL "HEDDLE_RANKS_TERMINAL"
 
 static volatile sig_atomic_t mpirun_process;
-static char leader_file[] = "/tmp/heddle-ranks-XXXXXX";
+static char leader_file[4096];
 
 static pid_t leader_process(void)
 {
@@ -250,6 +250,9 @@ static _Noreturn void become_mpirun(const char **words)
 static _Noreturn void run_mpirun(const char *count)
 {
     char self[4096] = "heddle";
+    const char *folder = getenv("TMPDIR");
+    snprintf(leader_file, sizeof leader_file, "%s/heddle-ranks-XXXXXX",
+             folder && *folder ? folder : P_tmpdir);
     int status = 0, file = mkstemp(leader_file);
     ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);
     if (length > 0)

@@ -5,7 +5,8 @@
  * event is; and a promise: nothing comes from the sender before this time, unless someone sends something to
  * it first. From the promises of all, and the shortest way from its own events to other ranks and back, a
  * rank knows its horizon. Up to there it runs window after window by itself. So ranks behind slow links meet
- * seldom.
+ * seldom. Halfway to its horizon it sends its next message, and takes those of others at the horizon: they
+ * travel meanwhile, and a rank that is late for once keeps nobody waiting.
  *
  * All decisions that ranks must share (when a run ends, and why) are made in rounds, from the same numbers.
  */
