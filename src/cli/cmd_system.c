@@ -180,14 +180,13 @@ static void print_ways(const struct net_graph *graph, const struct net_routes *r
 
 /* ---- ranks ---- */
 
-/* Parts of a home's SMs or memory islands that are on this rank: "all" or how many. */
-static void add_part(struct text *text, const struct memsys_ranks *ranks, uint32_t rank, uint32_t count,
-                     const char *what)
+/* How many of a home's SMs or memory islands are on this rank. */
+static uint32_t parts_here(const struct memsys_ranks *ranks, uint32_t rank, uint64_t count)
 {
     uint32_t here = 0;
     for (uint32_t i = 0; i < count; i++)
-        here += memsys_rank_of(ranks, i, count) == rank;
-    text_add(text, "%u %s", here, what);
+        here += memsys_rank_of(ranks, i, (uint32_t)count) == rank;
+    return here;
 }
 
 static void add_homes(struct text *text, const struct system *system, const struct spread *spread,
@@ -197,16 +196,14 @@ static void add_homes(struct text *text, const struct system *system, const stru
     for (uint32_t h = 0; h < spread->homes; h++) {
         const struct memsys_ranks *ranks = &spread->home[h];
         const struct system *own = system_of_device(system, h / members);
-        if (rank < ranks->first || rank >= ranks->first + ranks->count)
+        uint32_t sms = parts_here(ranks, rank, own->gpu.sm_count),
+                 islands = parts_here(ranks, rank, own->l2.islands);
+        if (!sms && !islands)
             continue;
         text_add(text, "%sgpu%u", text->length ? ", " : "", h);
-        if (ranks->count == 1)
-            continue;
-        text_add(text, " (");
-        add_part(text, ranks, rank, (uint32_t)own->gpu.sm_count, "SMs");
-        text_add(text, ", ");
-        add_part(text, ranks, rank, (uint32_t)own->l2.islands, "memory islands");
-        text_add(text, "%s)", rank == ranks->first ? ", dispatcher" : "");
+        if (ranks->count > 1)
+            text_add(text, " (%u SMs, %u memory islands%s)", sms, islands,
+                     rank == ranks->first ? ", dispatcher" : "");
     }
 }
 
@@ -214,7 +211,7 @@ static bool print_ranks(const struct request *request, const struct system *syst
                         const struct net_graph *graph, struct err *err)
 {
     struct spread spread;
-    if (!spread_make(&spread, system, graph, (uint32_t)request->ranks, err))
+    if (!spread_make(&spread, system, graph, NULL, (uint32_t)request->ranks, err))
         return false;
     printf("\nrank  has\n");
     for (uint32_t rank = 0; rank < spread.ranks; rank++) {

@@ -26,14 +26,16 @@ typedef uint64_t memsys_atomic_fn(uint8_t operation, void *at, uint64_t operand,
 
 struct hostmem; /* mem/hostmem.h */
 
-/* Ranks that a home's islands are on: slices and SMs on all of them, the rest on the first. 0 of them: rank
- * 0. */
+/* Ranks that a home's islands are on: slices and SMs on all of them, the rest on the first. Behind the last
+ * of the ring, `begin` comes next. 0 of them: rank 0. */
 struct memsys_ranks {
     uint32_t first, count;
+    uint32_t begin, end; /* of the ring */
 };
 static inline uint32_t memsys_rank_of(const struct memsys_ranks *ranks, uint32_t number, uint32_t of)
 {
-    return ranks->first + (uint32_t)((uint64_t)number * ranks->count / of);
+    uint32_t rank = ranks->first + (uint32_t)((uint64_t)number * ranks->count / of);
+    return rank < ranks->end ? rank : rank - ranks->end + ranks->begin;
 }
 
 struct memsys_config {

@@ -225,6 +225,14 @@ const char *ranks_host(const struct ranks *ranks, uint32_t number)
     return ranks->hosts[number];
 }
 
+uint32_t ranks_first_of_host(const struct ranks *ranks, uint32_t number)
+{
+    uint32_t first = 0;
+    while (strcmp(ranks->hosts[first], ranks->hosts[number]))
+        first++;
+    return first;
+}
+
 /* ---- waiting ---- */
 
 /* Who waits for long sleeps, lest the cores of idle ranks be busy. */
@@ -239,17 +247,24 @@ static struct waiting waiting(const struct ranks *ranks, double most)
     return (struct waiting){.since = host_seconds(), .most = most, .is_crowded = ranks->is_crowded};
 }
 
+/* A core may share its units with that of the rank that is waited for: looks become rarer and rarer. */
+static void pause_after(uint32_t looks)
+{
+    enum { PAUSES_MOST = 64 }; /* some 3 us */
+    for (uint32_t i = 0; i < looks && i < PAUSES_MOST; i++)
+        host_relax();
+}
+
 /* False: it has waited long enough. */
 static bool wait_on(struct waiting *wait)
 {
-    enum { SPINS = 200, SEEN = 256 };
+    enum { SEEN = 256 };
     static const double AWAKE = 0.02, NAP_US = 200;
-    if (++wait->looks < SPINS && !wait->is_crowded) {
-        host_relax();
-        return true;
-    }
-    sched_yield();
-    if (wait->looks % SEEN)
+    if (wait->is_crowded)
+        sched_yield();
+    else
+        pause_after(wait->looks);
+    if (++wait->looks % SEEN)
         return true;
     double waited = host_seconds() - wait->since;
     if (waited > AWAKE)
@@ -410,11 +425,12 @@ void ranks_push_on(struct ranks *ranks)
         ranks->transport->waits(TRANSPORT_ANY, TAG_LETTER, &who, &count);
 }
 
-/* What is longer than a piece goes on when the first has gone. */
-static int sent_some(struct ranks *ranks, uint32_t to, const struct text *out, struct err *err)
+/* What is longer than a piece goes on when the first has gone. 1: all has gone; 0: not yet. */
+static int sent(struct ranks *ranks, uint32_t to, struct err *err)
 {
-    int done = ranks->transport->done(ranks->sending[to]);
-    if (done <= 0)
+    const struct text *out = &ranks->out[to];
+    int done = ranks->sending[to] < 0 ? 1 : ranks->transport->done(ranks->sending[to]);
+    if (done <= 0 || ranks->sending[to] < 0)
         return done;
     ranks->sending[to] = -1;
     if (out->length >= PIECE && !send_pieces(ranks, to, TAG_ROUND, out->at + PIECE, out->length - PIECE, err))
@@ -422,15 +438,27 @@ static int sent_some(struct ranks *ranks, uint32_t to, const struct text *out, s
     return 1;
 }
 
+/* 1: what it sent is here; 0: not yet. */
 static int came(struct ranks *ranks, uint32_t from, struct text *in, struct err *err)
 {
     uint32_t who;
     size_t count;
+    if (!ranks->missing[from])
+        return 1;
     int is_there = ranks->transport->waits((int)from, TAG_ROUND, &who, &count);
     if (is_there > 0 && !receive_pieces(ranks, from, TAG_ROUND, count, in, err))
         return -1;
     ranks->missing[from] = is_there <= 0;
     return is_there;
+}
+
+/* Others may wait for the rest of what is longer than a piece. */
+static bool send_on(struct ranks *ranks, struct err *err)
+{
+    for (uint32_t i = 0; i < ranks->count; i++)
+        if (ranks->out[i].length >= PIECE && sent(ranks, i, err) < 0)
+            return lost(ranks, i, err);
+    return true;
 }
 
 static bool say_missing(struct ranks *ranks, double seconds, struct err *err)
@@ -450,26 +478,26 @@ static void hold_up(const struct ranks *ranks)
         sched_yield();
 }
 
+/* It looks for one after another: whatever it looks for, MPI works on all. */
 bool ranks_end_round(struct ranks *ranks, struct text *in, struct err *err)
 {
     double begun = host_seconds();
     struct waiting wait = waiting(ranks, ranks->patience ? ranks->patience : -1);
-    uint32_t left = 2 * (ranks->count - 1);
     if (ranks->is_lost)
         return give_up(ranks, err);
-    while (left) {
-        uint32_t before = left;
-        for (uint32_t i = 0; i < ranks->count; i++) {
-            int some = ranks->missing[i] ? came(ranks, i, &in[i], err) : 0;
-            int gone = ranks->sending[i] >= 0 ? sent_some(ranks, i, &ranks->out[i], err) : 0;
-            if (some < 0 || gone < 0)
-                return lost(ranks, i, err);
-            left -= (uint32_t)some + (uint32_t)gone;
-        }
-        if (left == before && !wait_on(&wait))
-            return say_missing(ranks, ranks->patience, err);
-        if (left != before)
+    for (uint32_t step = 0; step < 2 * ranks->count;) {
+        uint32_t i = step % ranks->count;
+        int done = step < ranks->count ? came(ranks, i, &in[i], err) : sent(ranks, i, err);
+        if (done < 0)
+            return lost(ranks, i, err);
+        if (done) {
+            step++;
             wait.looks = 0;
+        } else if (!send_on(ranks, err)) {
+            return false;
+        } else if (!wait_on(&wait)) {
+            return say_missing(ranks, ranks->patience, err);
+        }
     }
     hold_up(ranks);
     ranks->traffic.rounds++;

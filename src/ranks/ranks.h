@@ -43,6 +43,7 @@ void ranks_kill(struct ranks *ranks, int status);
 uint32_t ranks_count(const struct ranks *ranks);
 uint32_t ranks_number(const struct ranks *ranks); /* this one's: 0 leads */
 const char *ranks_host(const struct ranks *ranks, uint32_t number);
+uint32_t ranks_first_of_host(const struct ranks *ranks, uint32_t number); /* that it is on, too */
 
 /* ---- letters: any bytes, to one rank, which may be busy meanwhile ---- */
 

@@ -23,9 +23,14 @@ bool machine_leads(const struct local_machine *machine)
 bool machine_plan(struct local_machine *machine, struct err *err)
 {
     const struct net_graph *graph = machine->fabric ? network_graph(machine->fabric) : NULL;
+    struct ranks *ranks = machine->options.ranks;
+    uint32_t count = ranks_count(ranks), *hosts = mem_alloc(count, sizeof *hosts);
+    for (uint32_t i = 0; i < count && count > 1; i++)
+        hosts[i] = ranks_first_of_host(ranks, i);
     spread_fini(&machine->spread);
-    return !machine_is_spread(machine) ||
-           spread_make(&machine->spread, machine->system, graph, ranks_count(machine->options.ranks), err);
+    bool good = count == 1 || spread_make(&machine->spread, machine->system, graph, hosts, count, err);
+    mem_free(hosts);
+    return good;
 }
 
 bool machine_is_in_parts(const struct local_machine *machine, uint32_t gpu)

@@ -9,19 +9,41 @@ static uint32_t most_of(const struct system *device)
     return (uint32_t)min_u64(device->gpu.sm_count, device->l2.islands);
 }
 
+static bool is_same_host(const struct spread *spread, uint32_t a, uint32_t b)
+{
+    return !spread->hosts || spread->hosts[a] == spread->hosts[b];
+}
+
+/* From one home's ranks to those around them of its group that are on the same host, as many as it has work
+ * for. */
+static void widen(const struct spread *spread, struct memsys_ranks *home, uint32_t rank, uint32_t ranks,
+                  uint32_t most)
+{
+    uint32_t begin = home->first, end = home->first;
+    while (begin > rank && is_same_host(spread, begin - 1, home->first))
+        begin--;
+    while (end < rank + ranks && is_same_host(spread, end, home->first))
+        end++;
+    if (home->end <= end) /* all on that host */
+        *home = (struct memsys_ranks){home->first, (uint32_t)min_u64(end - begin, most), begin, end};
+}
+
 /* Of a node's homes and ranks, or of all where there are fewer ranks than nodes. Programs start kernels on
- * one GPU after another: those that run at the same time are on different ranks. */
-static void place_group(struct spread *spread, uint32_t home, uint32_t homes, uint32_t rank, uint32_t ranks)
+ * one GPU after another: those that run at the same time are on different ranks, and what is in parts is on
+ * all ranks of a host, so that these have work whichever GPU runs. */
+static void place_group(struct spread *spread, uint32_t home, uint32_t homes, uint32_t rank, uint32_t ranks,
+                        uint32_t most)
 {
     for (uint32_t i = 0; i < homes; i++) {
-        uint32_t first = (uint32_t)((uint64_t)i * ranks / homes),
-                 end = (uint32_t)((uint64_t)(i + 1) * ranks / homes);
-        spread->home[home + i] = ranks > homes ? (struct memsys_ranks){rank + first, end - first}
-                                               : (struct memsys_ranks){rank + i % ranks, 1};
+        uint32_t first = rank + (ranks > homes ? (uint32_t)((uint64_t)i * ranks / homes) : i % ranks);
+        uint32_t end = ranks > homes ? rank + (uint32_t)((uint64_t)(i + 1) * ranks / homes) : first + 1;
+        spread->home[home + i] = (struct memsys_ranks){first, end - first, first, end};
+        if (ranks > homes)
+            widen(spread, &spread->home[home + i], rank, ranks, most);
     }
 }
 
-static void place_homes(struct spread *spread, uint32_t nodes)
+static void place_homes(struct spread *spread, uint32_t nodes, uint32_t most)
 {
     uint32_t groups = nodes < spread->ranks ? nodes : spread->ranks;
     for (uint32_t g = 0; g < groups; g++) {
@@ -29,7 +51,7 @@ static void place_homes(struct spread *spread, uint32_t nodes)
                  homes = (uint32_t)((uint64_t)(g + 1) * spread->homes / groups) - home;
         uint32_t rank = (uint32_t)((uint64_t)g * spread->ranks / groups),
                  ranks = (uint32_t)((uint64_t)(g + 1) * spread->ranks / groups) - rank;
-        place_group(spread, home, homes, rank, ranks);
+        place_group(spread, home, homes, rank, ranks, most);
     }
 }
 
@@ -77,7 +99,7 @@ static void place_nodes(struct spread *spread, const struct net_graph *graph)
 }
 
 bool spread_make(struct spread *spread, const struct system *system, const struct net_graph *graph,
-                 uint32_t ranks, struct err *err)
+                 const uint32_t *hosts, uint32_t ranks, struct err *err)
 {
     uint32_t members = system_members(system), homes = system_devices(system) * members;
     uint64_t most = UINT32_MAX;
@@ -88,10 +110,12 @@ bool spread_make(struct spread *spread, const struct system *system, const struc
                        (unsigned long long)(homes * most));
     *spread = (struct spread){.ranks = ranks,
                               .homes = homes,
+                              .hosts = hosts,
                               .nodes = graph ? (uint32_t)graph->node_count : 0,
                               .home = mem_alloc(homes, sizeof *spread->home)};
     spread->node = mem_alloc(spread->nodes + 1, sizeof *spread->node);
-    place_homes(spread, (uint32_t)max_u64(system->spec.nodes, 1));
+    place_homes(spread, (uint32_t)max_u64(system->spec.nodes, 1), (uint32_t)most);
+    spread->hosts = NULL;
     if (graph)
         place_nodes(spread, graph);
     return true;

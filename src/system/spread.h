@@ -1,8 +1,9 @@
 /* Which rank has which part of a machine (ranks/ranks.h). With no more ranks than GPUs (or members of unified
  * ones), each rank has whole ones: those of a node of a cluster stay together, and within a node they are
- * dealt out in turn. With more ranks, each GPU has several: its SMs and the islands of its memory are spread
- * evenly, and what there is one of (dispatcher, gateway, DMA engine) is on the first. A switch is where GPUs
- * are that it connects. The host's memory is on rank 0, where the program is. Pure. */
+ * dealt out in turn. With more ranks, each GPU has several, or all that are on its host: its SMs and the
+ * islands of its memory are spread evenly, and what there is one of (dispatcher, gateway, DMA engine) is on
+ * the first. A switch is where GPUs are that it connects. The host's memory is on rank 0, where the program
+ * is. Pure. */
 #ifndef SYSTEM_SPREAD_H
 #define SYSTEM_SPREAD_H
 
@@ -14,11 +15,12 @@ struct spread {
     uint32_t ranks, homes, nodes;
     struct memsys_ranks *home; /* by home: its ranks */
     uint32_t *node;            /* by node of the fabric */
+    const uint32_t *hosts;     /* while it is made */
 };
 
-/* The graph may be NULL: there is no fabric. */
+/* The graph may be NULL: there is no fabric. hosts: a number for each rank's host, or NULL: there is one. */
 bool spread_make(struct spread *spread, const struct system *system, const struct net_graph *graph,
-                 uint32_t ranks, struct err *err);
+                 const uint32_t *hosts, uint32_t ranks, struct err *err);
 void spread_fini(struct spread *spread);
 
 #endif
