@@ -85,9 +85,12 @@ struct heap;
 struct heap *heap_new(struct image *image, uint64_t at, uint64_t part_bytes, uint32_t part_count);
 void heap_free(struct heap *heap);
 void heap_shape(const struct heap *heap, uint64_t *at, uint64_t *part_bytes, uint32_t *part_count);
+uint32_t heap_parts(const struct heap *heap);
 void heap_settle(struct heap *heap); /* no kernel runs: what SMs gave back of others' parts is free */
 struct archive;
-void heap_archive(struct heap *heap, struct archive *archive); /* see base/archive.h */
+/* Of one part: all that is known of it; or what its SM gave back of others' (see base/archive.h). */
+void heap_archive_part(struct heap *heap, uint32_t part, struct archive *archive);
+void heap_archive_given(struct heap *heap, uint32_t part, struct archive *archive);
 
 struct watch;
 struct observer;

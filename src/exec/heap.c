@@ -47,6 +47,11 @@ void heap_shape(const struct heap *heap, uint64_t *at, uint64_t *part_bytes, uin
     *part_count = heap->part_count;
 }
 
+uint32_t heap_parts(const struct heap *heap)
+{
+    return heap->part_count;
+}
+
 static const struct treap_node *node_of(const struct part *part, uint32_t number)
 {
     return number ? &part->pieces.nodes[number] : NULL;
@@ -234,27 +239,25 @@ static void archive_pieces(struct part *part, struct archive *archive)
     archive_check(archive, at == part->end);
 }
 
-static void archive_given(const struct heap *heap, struct part *part, struct archive *archive)
+void heap_archive_given(struct heap *heap, uint32_t number, struct archive *archive)
 {
-    uint64_t count = archive_number(archive, part->given.count, heap->part_count * heap->part_bytes / PIECE);
+    struct treap *given = &heap->parts[number].given;
+    uint64_t count = archive_number(archive, given->count, heap->part_count * heap->part_bytes / PIECE);
     if (archive->reading)
-        treap_fini(&part->given);
+        treap_fini(given);
     for (uint64_t i = 0, at = 0; i < count && archive->good; i++) {
-        uint64_t next = archive->reading ? 0 : part->given.nodes[treap_behind(&part->given, at)].key;
+        uint64_t next = archive->reading ? 0 : given->nodes[treap_behind(given, at)].key;
         ARCHIVE_VALUE(archive, next);
         if (archive_check(archive, next > at && part_at(heap, next)) && archive->reading)
-            treap_add(&part->given, next, 0);
+            treap_add(given, next, 0);
         at = next;
     }
 }
 
-void heap_archive(struct heap *heap, struct archive *archive)
+void heap_archive_part(struct heap *heap, uint32_t number, struct archive *archive)
 {
-    archive_expect(archive, heap->at);
+    archive_expect(archive, heap->parts[number].at);
     archive_expect(archive, heap->part_bytes);
-    archive_expect(archive, heap->part_count);
-    for (uint32_t i = 0; i < heap->part_count && archive->good; i++) {
-        archive_pieces(&heap->parts[i], archive);
-        archive_given(heap, &heap->parts[i], archive);
-    }
+    archive_pieces(&heap->parts[number], archive);
+    heap_archive_given(heap, number, archive);
 }

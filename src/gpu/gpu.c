@@ -61,6 +61,13 @@ static struct memsys_ranks ranks_of(const struct gpu *gpu, uint32_t member)
     return gpu->config.ranks ? gpu->config.ranks[member] : (struct memsys_ranks){0};
 }
 
+uint32_t gpu_sm_rank(const struct gpu *gpu, uint32_t sm)
+{
+    uint32_t sms = sms_of_member(gpu);
+    struct memsys_ranks ranks = ranks_of(gpu, sm / sms);
+    return memsys_rank_of(&ranks, sm % sms, sms);
+}
+
 static bool add_sm(struct gpu *gpu, uint32_t i, const char *path, const struct sm_links *links,
                    struct err *err)
 {
@@ -83,8 +90,7 @@ static bool add_sm(struct gpu *gpu, uint32_t i, const char *path, const struct s
                                .mem = mem,
                                .probe = gpu->config.probe ? gpu->config.probe : &probe_of_nobody,
                                .siblings_ps = siblings_ps(gpu)};
-    struct memsys_ranks ranks = ranks_of(gpu, member);
-    engine_rank(gpu->engine, memsys_rank_of(&ranks, number, sms_of_member(gpu)));
+    engine_rank(gpu->engine, gpu_sm_rank(gpu, i));
     struct island *island = engine_island(gpu->engine, name.at);
     config.is_elsewhere = !island_is_here(island);
     island_own(gpu->engine, island);

@@ -104,6 +104,7 @@ void gpu_archive(struct gpu *gpu, const struct launch *const launches[SM_KERNELS
 /* Where there are ranks: that of the dispatcher; and what it knows of kernels, which that rank writes between
  * runs, and others read. */
 uint32_t gpu_leading_rank(const struct gpu *gpu);
+uint32_t gpu_sm_rank(const struct gpu *gpu, uint32_t sm); /* by number among all members' */
 void gpu_archive_shared(struct gpu *gpu, struct archive *archive);
 
 /* What kernels print goes there, in its order, instead of to their files. */

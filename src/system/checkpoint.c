@@ -13,7 +13,7 @@
 #include <stdio.h>
 
 static const struct archive_kind kind = {
-    .magic = "HEDDLETC", .name = "checkpoint of a timed run", .version = {14, ENGINE_MESSAGE_VERSION}};
+    .magic = "HEDDLETC", .name = "checkpoint of a timed run", .version = {15, ENGINE_MESSAGE_VERSION}};
 
 /* ---- what must be the same: a line each ---- */
 
@@ -106,20 +106,24 @@ static void archive_contents(struct local_machine *machine, struct archive *arch
     mem_free(contents.ranges);
 }
 
-/* Heaps of kernels are where their GPUs' SMs are. */
+/* Of heaps of kernels, each part is where its SM is. */
 static void archive_heaps(struct local_machine *machine, struct archive *archive)
 {
     struct ranks_parts parts;
     struct archive one;
+    if (!archive->reading)
+        machine_spread_heaps(machine);
+    machine->leads_heaps = false;
+    for (uint32_t i = 0; i < machine->gpu_count; i++)
+        archive_expect(archive, machine->gpus[i].heap != NULL);
     ranks_parts_begin(&parts, machine->options.ranks, archive);
     for (uint32_t i = 0; i < machine->gpu_count; i++) {
-        struct heap *heap = machine->gpus[i].heap;
-        if (!ranks_part_open(&parts, archive, gpu_leading_rank(machine->gpus[i].gpu), &one))
-            continue;
-        bool is_there = archive_number(&one, heap != NULL, 1);
-        if (archive_check(&one, is_there == (heap != NULL)) && heap)
-            heap_archive(heap, &one);
-        ranks_part_close(&parts, archive, &one);
+        const struct gpu_slot *gpu = &machine->gpus[i];
+        for (uint32_t part = 0; gpu->heap && part < heap_parts(gpu->heap) && archive->good; part++)
+            if (ranks_part_open(&parts, archive, gpu_sm_rank(gpu->gpu, part), &one)) {
+                heap_archive_part(gpu->heap, part, &one);
+                ranks_part_close(&parts, archive, &one);
+            }
     }
     ranks_parts_end(&parts, archive);
 }

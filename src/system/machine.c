@@ -195,6 +195,8 @@ static void sync_memory(struct machine *base, uint64_t at, uint64_t bytes, enum 
         journal_read(machine->journal, machine, at, bytes);
     if (machine->journal && use == MEMORY_TAKEN_OVER)
         journal_take_over(machine->journal, machine);
+    if (use == MEMORY_TAKEN_OVER)
+        machine_lead_heaps(machine);
 }
 
 static void manage(struct machine *base, const struct managed_order *order)
@@ -250,6 +252,8 @@ static bool begin_kernel(struct local_machine *machine, struct task *task)
         return false;
     machine_managed_turn(machine);
     machine_managed_take_back(machine);
+    if (task->launch->heap)
+        machine_spread_heaps(machine);
     struct gpu_launch launch = {.launch = task->launch,
                                 .blocks_per_sm = task->blocks_per_sm,
                                 .shared_carveout_bytes = task->shared_carveout_bytes,
@@ -307,13 +311,6 @@ static void begin(struct local_machine *machine, struct task *task)
         append(&machine->waiting, task);
         return;
     }
-    if (task->launch->heap && machine_is_in_parts(machine, task->gpu)) {
-        fail(task, FAULT_INSTRUCTION,
-             "kernels that use malloc need their GPU on one rank: take no more ranks than GPUs");
-        task->end_ps = machine->now;
-        append(&machine->waiting, task);
-        return;
-    }
     if (!begin_kernel(machine, task))
         append(&machine->waiting, task);
 }
@@ -334,7 +331,7 @@ static void end_kernel(struct local_machine *machine, struct gpu_slot *gpu, uint
         if (gpu->kernels[i])
             return;
     if (gpu->heap)
-        heap_settle(gpu->heap);
+        machine_settle_heap(machine, gpu);
 }
 
 static void stop_kernel(struct local_machine *machine, struct gpu_slot *gpu, uint32_t slot,

@@ -33,16 +33,6 @@ bool machine_plan(struct local_machine *machine, struct err *err)
     return good;
 }
 
-bool machine_is_in_parts(const struct local_machine *machine, uint32_t gpu)
-{
-    const struct memsys_ranks *home =
-        machine->spread.home ? &machine->spread.home[machine_first_home(machine, gpu)] : NULL;
-    for (uint32_t i = 0; i < machine->members && home; i++)
-        if (home[i].first != home[0].first || home[i].count > 1)
-            return true;
-    return false;
-}
-
 /* ---- after a run ---- */
 
 static void archive_component(struct archive *archive, const struct component *component, size_t bytes)
@@ -135,6 +125,87 @@ void machine_share(struct local_machine *machine)
     mem_free(all);
     mem_free(sums);
     text_fini(&mine.text);
+}
+
+/* ---- heaps of kernels ---- */
+
+/* What is shared of a part. */
+typedef void archive_part_fn(struct heap *heap, uint32_t part, struct archive *archive);
+
+/* The parts of a heap that are of one rank. */
+static void archive_parts(const struct gpu_slot *gpu, uint32_t rank, archive_part_fn *call,
+                          struct archive *archive)
+{
+    for (uint32_t i = 0; i < heap_parts(gpu->heap) && archive->good; i++)
+        if (gpu_sm_rank(gpu->gpu, i) == rank)
+            call(gpu->heap, i, archive);
+}
+
+static void archive_all_parts(struct local_machine *machine, uint32_t rank, struct archive *archive)
+{
+    for (uint32_t i = 0; i < machine->gpu_count; i++)
+        if (machine->gpus[i].heap)
+            archive_parts(&machine->gpus[i], rank, heap_archive_part, archive);
+}
+
+void machine_settle_heap(struct local_machine *machine, struct gpu_slot *gpu)
+{
+    struct ranks *ranks = machine->options.ranks;
+    uint32_t count = ranks_count(ranks), self = ranks_number(ranks);
+    struct archive mine = archive_writer();
+    struct err unused; /* the next run fails where a rank was lost */
+    if (machine_is_spread(machine)) {
+        struct text *all = mem_alloc(count, sizeof *all);
+        archive_parts(gpu, self, heap_archive_given, &mine);
+        bool good = ranks_share(ranks, &mine.text, all, &unused);
+        for (uint32_t i = 0; i < count; i++) {
+            struct archive from = archive_reader(all[i].at, all[i].length);
+            if (good && i != self)
+                archive_parts(gpu, i, heap_archive_given, &from);
+            text_fini(&all[i]);
+        }
+        mem_free(all);
+    }
+    heap_settle(gpu->heap); /* of a part that is elsewhere, nothing was taken here */
+    text_fini(&mine.text);
+}
+
+void machine_lead_heaps(struct local_machine *machine)
+{
+    struct ranks *ranks = machine->options.ranks;
+    struct archive mine = archive_writer();
+    struct err unused;
+    if (!machine_is_spread(machine) || machine->leads_heaps)
+        return;
+    machine->leads_heaps = true;
+    struct text *all = mem_alloc(ranks_count(ranks), sizeof *all);
+    archive_all_parts(machine, ranks_number(ranks), &mine);
+    bool good = ranks_gather(ranks, &mine.text, all, false, &unused);
+    for (uint32_t i = 0; i < ranks_count(ranks); i++) {
+        struct archive from = archive_reader(all[i].at, all[i].length);
+        if (good && i && machine_leads(machine))
+            archive_all_parts(machine, i, &from);
+        text_fini(&all[i]);
+    }
+    mem_free(all);
+    text_fini(&mine.text);
+}
+
+void machine_spread_heaps(struct local_machine *machine)
+{
+    struct ranks *ranks = machine->options.ranks;
+    struct archive known = archive_writer();
+    struct err unused;
+    if (!machine->leads_heaps)
+        return;
+    machine->leads_heaps = false;
+    for (uint32_t i = 0; i < ranks_count(ranks) && machine_leads(machine); i++)
+        archive_all_parts(machine, i, &known);
+    bool good = ranks_broadcast(ranks, 0, &known.text, &unused);
+    struct archive from = archive_reader(known.text.at, known.text.length);
+    for (uint32_t i = 0; i < ranks_count(ranks) && good && !machine_leads(machine); i++)
+        archive_all_parts(machine, i, &from);
+    text_fini(&known.text);
 }
 
 /* ---- pages that move ---- */

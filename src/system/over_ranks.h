@@ -25,7 +25,11 @@ void machine_move_lines(struct local_machine *machine, struct page *page, uint32
 bool machine_is_spread(const struct local_machine *machine);
 bool machine_leads(const struct local_machine *machine);
 
-/* Whether a device is on several ranks. */
-bool machine_is_in_parts(const struct local_machine *machine, uint32_t gpu);
+/* Heaps of malloc in kernels: the part of each SM is known where the SM is. When no kernel of a GPU runs any
+ * more, what SMs gave back of others' parts is free. Before the host runs a kernel itself, the leading rank
+ * gets all parts; before the next one in time, the others get them back. */
+void machine_settle_heap(struct local_machine *machine, struct gpu_slot *gpu);
+void machine_lead_heaps(struct local_machine *machine);
+void machine_spread_heaps(struct local_machine *machine);
 
 #endif

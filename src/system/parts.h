@@ -68,6 +68,7 @@ struct local_machine {
     struct archive *resuming; /* the file to go on from, while its journal is gone through */
     uint64_t checkpoint_ps;   /* when one is to be written; TIME_NEVER */
     bool is_written;
+    bool leads_heaps; /* the leading rank's heaps are the newest, as the host ran kernels itself */
     enum machine_end end;
 };
 

@@ -92,6 +92,12 @@ static void what_others_gave_back_can_be_taken_later(void **state)
     image_free(image);
 }
 
+static void archive_all(struct heap *heap, struct archive *archive)
+{
+    for (uint32_t part = 0; part < heap_parts(heap); part++)
+        heap_archive_part(heap, part, archive);
+}
+
 static void a_checkpoint_has_all_of_it(void **state)
 {
     (void)state;
@@ -102,9 +108,9 @@ static void a_checkpoint_has_all_of_it(void **state)
     heap_give(heaps[0], 1, given);
     heap_take(heaps[1], 1, 1000); /* is forgotten */
     struct archive out = archive_writer();
-    heap_archive(heaps[0], &out);
+    archive_all(heaps[0], &out);
     struct archive in = archive_reader(out.text.at, out.text.length);
-    heap_archive(heaps[1], &in);
+    archive_all(heaps[1], &in);
     assert_true(archive_at_end(&in));
     assert_true(is_seen(heaps[1], 0, kept + 99));
     assert_false(is_seen(heaps[1], 0, kept + 100));
@@ -118,6 +124,31 @@ static void a_checkpoint_has_all_of_it(void **state)
         heap_settle(heaps[0]);
         heap_settle(heaps[1]);
     }
+    for (int i = 0; i < 2; i++) {
+        heap_free(heaps[i]);
+        image_free(images[i]);
+    }
+    text_fini(&out.text);
+}
+
+/* As over ranks: SM 0 is in one process, and SM 1 in another. */
+static void parts_in_two_processes(void **state)
+{
+    (void)state;
+    struct image *images[] = {image_new(), image_new()};
+    struct heap *heaps[] = {heap_new(images[0], base, BYTES, PARTS), heap_new(images[1], base, BYTES, PARTS)};
+    uint64_t first = heap_take(heaps[0], 0, 100), second = heap_take(heaps[0], 0, 100);
+    assert_true(heap_give(heaps[1], 1, first));
+    struct archive out = archive_writer();
+    heap_archive_given(heaps[1], 1, &out);
+    struct archive in = archive_reader(out.text.at, out.text.length);
+    heap_archive_given(heaps[0], 1, &in);
+    assert_true(archive_at_end(&in));
+    for (int i = 0; i < 2; i++)
+        heap_settle(heaps[i]);
+    assert_int_equal(heap_take(heaps[0], 0, 100), first);
+    assert_true(heap_take(heaps[0], 0, 100) > second);
+    assert_true(heap_give(heaps[1], 1, first)); /* it can be given back again */
     for (int i = 0; i < 2; i++) {
         heap_free(heaps[i]);
         image_free(images[i]);
@@ -153,6 +184,7 @@ int main(void)
         cmocka_unit_test(an_sm_sees_its_own_pieces_to_the_byte),
         cmocka_unit_test(what_others_gave_back_can_be_taken_later),
         cmocka_unit_test(a_checkpoint_has_all_of_it),
+        cmocka_unit_test(parts_in_two_processes),
         cmocka_unit_test(many_pieces_are_as_quick_as_few),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

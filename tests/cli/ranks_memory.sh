@@ -1,0 +1,40 @@
+#!/usr/bin/env bash
+# Memory that kernels of several ranks share: malloc in kernels of a GPU that is spread in parts. The same bytes as on one
+# rank, from checkpoints too.
+# shellcheck source=tests/cli/lib.bash
+source "$(dirname "${BASH_SOURCE[0]}")/lib.bash"
+command -v mpirun >/dev/null && [[ -e $(dirname "$HEDDLE")/ranks/libheddle_ranks.so ]] || exit 77
+
+# the same but for the host's time, and what the program prints
+same() { # WHAT
+    diff <(grep -v '"wall_s"\|"cpu_s"\|"threads"' one.json) <(grep -v '"wall_s"\|"cpu_s"\|"threads"' some.json) >differs ||
+        fail "$1: $(head -4 differs)"
+    cmp -s one.out some.out || fail "$1: the program prints $(head -2 some.out)"
+}
+# on RANKS THREADS OPTION...: as `program` says, with these options
+on() {
+    local ranks=$1 threads=$2
+    shift 2
+    "$HEDDLE" run --mode timing --no-progress --ranks "$ranks" --threads "$threads" --stats some.json "$@" \
+        "${program[@]}" >some.out 2>some.err
+    same "${program[*]} on $ranks ranks of $threads threads, $*"
+}
+once() { # as on one rank
+    "$HEDDLE" run --mode timing --no-progress --stats one.json "${program[@]}" >one.out 2>one.err ||
+        fail "${program[*]}: $(cat one.err)"
+}
+
+# ---- malloc and free in kernels, of pieces of other SMs, too ----
+if has nvcc 'malloc in kernels'; then
+    nvcc -O2 -arch=sm_90 -cudart shared -o heap "$HEDDLE_HOME/tests/programs/heap.cu" >built 2>&1 || fail "$(cat built)"
+    program=(--set gpu.sm_count=8 ./heap)
+    once
+    on 2 2
+    on 3 1 --checkpoint three.ckpt --checkpoint-at 100000
+    on 1 2 --resume three.ckpt
+    on 4 1 --resume three.ckpt
+    program=(--set gpu.sm_count=8 --kernels 2- ./heap) # the first one is run by the host itself
+    once
+    on 2 1 --checkpoint two.ckpt --checkpoint-at 100000
+    on 3 1 --resume two.ckpt
+fi
