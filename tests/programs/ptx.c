@@ -1,9 +1,9 @@
 /* A program without nvcc: the driver API and a PTX file. Usage: ptx FILE.ptx [WHAT [DEVICE]], where WHAT is
- * something else to do. name: prints the name of the device; fault: a kernel that writes where it may not; wait: prints
- * "ready", and waits to be ended; prints the signal; graph: something that is not supported, twice; much:
- * asks for more memory than there is, twice; limited: as much as ulimit -v forbids, twice; stay: launches and
- * ends without waiting; killed: when the kernel has ended; blocks: the largest grid there is, which takes
- * minutes. */
+ * something else to do. name: prints the name of the device; fault: a kernel that writes where it may not;
+ * wait: prints "ready", and waits to be ended; prints the signal; graph: something that is not supported,
+ * twice; much: asks for more memory than there is, twice; limited: as much as ulimit -v forbids, twice; stay:
+ * launches and ends without waiting; killed: when the kernel has ended; blocks: the largest grid there is,
+ * which takes minutes. */
 #include "check.h"
 
 #include <signal.h>
