@@ -2,6 +2,7 @@
 #include "base/archive.h"
 #include "base/bits.h"
 #include "base/mem.h"
+#include "exec/watch_afar.h"
 #include "ranks/ranks.h"
 #include "system/over_ranks.h"
 
@@ -9,11 +10,21 @@ struct told_progress { /* of a rank's part of a GPU */
     uint64_t blocks_done, instructions;
 };
 
+struct watched {         /* a GPU */
+    struct watch *watch; /* on the leading rank: the program's; or NULL */
+    uint32_t sms;
+    struct watch_afar *afar; /* on others; or NULL */
+};
+
 struct asides {
     struct local_machine *machine;
     struct engine_asides of_run;
     struct told_progress *progress; /* on the leading rank: [rank][gpu] */
+    struct watched *watched;        /* by GPU */
 };
+
+/* What there is of whom, in a message: progress, or what watches have seen. */
+enum { TOLD_PROGRESS = UINT32_MAX, TOLD_NO_MORE = UINT32_MAX - 1 };
 
 static struct told_progress *progress_of(const struct asides *asides, uint32_t rank, uint32_t gpu)
 {
@@ -40,16 +51,51 @@ static void look_at_progress(struct asides *asides, uint32_t rank)
     }
 }
 
+static uint32_t gpu_count(const struct asides *asides)
+{
+    return asides->machine->gpu_count;
+}
+
+static void tell_watched(const struct asides *asides, struct archive *archive)
+{
+    for (uint32_t i = 0; i < gpu_count(asides); i++) {
+        struct text seen = {0};
+        if (asides->watched[i].afar)
+            watch_afar_tell(asides->watched[i].afar, &seen);
+        if (seen.length) {
+            archive_number(archive, i, UINT32_MAX);
+            archive_text(archive, &seen);
+        }
+        text_fini(&seen);
+    }
+}
+
+static bool take_watched(const struct asides *asides, uint32_t gpu, struct archive *archive)
+{
+    struct text seen = {0};
+    archive_text(archive, &seen);
+    const struct watched *watched = gpu < gpu_count(asides) ? &asides->watched[gpu] : NULL;
+    bool good = archive->good && watched && watched->watch &&
+                watch_afar_take(watched->watch, watched->sms, seen.at ? seen.at : "", seen.length);
+    text_fini(&seen);
+    return good;
+}
+
 static void tell(void *user, bool asked, struct text *bytes)
 {
     struct asides *asides = user;
     uint32_t self = ranks_number(asides->machine->options.ranks);
-    if (!asked)
-        return;
     struct archive archive = archive_writer();
-    look_at_progress(asides, self);
-    archive_progress(asides, self, &archive);
-    text_add_bytes(bytes, archive.text.at, archive.text.length);
+    tell_watched(asides, &archive);
+    if (asked) {
+        archive_number(&archive, TOLD_PROGRESS, UINT32_MAX);
+        look_at_progress(asides, self);
+        archive_progress(asides, self, &archive);
+    }
+    if (archive.text.length) {
+        archive_number(&archive, TOLD_NO_MORE, UINT32_MAX);
+        text_add_bytes(bytes, archive.text.at, archive.text.length);
+    }
     text_fini(&archive.text);
 }
 
@@ -57,7 +103,12 @@ static bool take(void *user, uint32_t rank, const char *bytes, size_t count)
 {
     struct asides *asides = user;
     struct archive archive = archive_reader(bytes, count);
-    archive_progress(asides, rank, &archive);
+    for (uint64_t of; (of = archive_number(&archive, 0, UINT32_MAX)) != TOLD_NO_MORE;) {
+        if (of == TOLD_PROGRESS)
+            archive_progress(asides, rank, &archive);
+        else if (!take_watched(asides, (uint32_t)of, &archive))
+            return false;
+    }
     return archive.good;
 }
 
@@ -70,13 +121,18 @@ struct asides *asides_new(struct local_machine *machine)
     asides->of_run = (struct engine_asides){tell, take, asides};
     asides->progress =
         mem_alloc((size_t)ranks_count(machine->options.ranks) * machine->gpu_count, sizeof *asides->progress);
+    asides->watched = mem_alloc(machine->gpu_count, sizeof *asides->watched);
     return asides;
 }
 
 void asides_free(struct asides *asides)
 {
-    if (asides)
+    for (uint32_t i = 0; asides && i < gpu_count(asides); i++)
+        watch_afar_free(asides->watched[i].afar);
+    if (asides) {
         mem_free(asides->progress);
+        mem_free(asides->watched);
+    }
     mem_free(asides);
 }
 
@@ -102,4 +158,25 @@ void asides_forget_progress(struct asides *asides, uint32_t gpu)
     uint32_t ranks = asides ? ranks_count(asides->machine->options.ranks) : 0;
     for (uint32_t i = 0; i < ranks; i++)
         *progress_of(asides, i, gpu) = (struct told_progress){0};
+}
+
+/* ---- watches ---- */
+
+void asides_begin(struct asides *asides, const struct task *task)
+{
+    if (!asides)
+        return;
+    asides_forget_progress(asides, task->gpu);
+    if (machine_leads(asides->machine) && task->launch->watch) {
+        asides->watched[task->gpu].watch = task->launch->watch;
+        asides->watched[task->gpu].sms = task->launch->sm_count;
+    }
+}
+
+struct watch *machine_watch_afar(struct machine *base, uint32_t gpu, uint32_t sms)
+{
+    struct watched *watched = &((struct local_machine *)base)->asides->watched[gpu];
+    if (!watched->afar)
+        watched->afar = watch_afar_new(sms);
+    return watch_afar_watch(watched->afar);
 }

@@ -13,6 +13,10 @@ void asides_free(struct asides *asides);
 
 const struct engine_asides *asides_of_run(const struct asides *asides); /* or NULL */
 
+/* A kernel begins: other ranks will tell its watch of what they see, or this one tells that of the leading
+ * rank. */
+void asides_begin(struct asides *asides, const struct task *task);
+
 /* On the leading rank: adds what other ranks have told of a GPU's kernels. */
 void asides_add_progress(const struct asides *asides, uint32_t gpu, struct gpu_progress *progress);
 

@@ -263,7 +263,7 @@ static bool begin_kernel(struct local_machine *machine, struct task *task)
         return false;
     gpu->kernels[slot] = task;
     machine->running++;
-    asides_forget_progress(machine->asides, task->gpu);
+    asides_begin(machine->asides, task);
     tell(machine, task, PROBE_KERNEL, PROBE_BEGINS, machine->now, task->launch->kernel->facts.name);
     return true;
 }
