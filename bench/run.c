@@ -9,6 +9,8 @@
 #include "base/progress.h"
 #include "ranks/ranks.h"
 
+#include <string.h>
+
 struct running {
     const struct bench *bench;
     const struct config *config;
@@ -16,7 +18,8 @@ struct running {
     struct bench_model model;
     struct progress progress;
     struct file_writer json;
-    uint64_t events_before; /* those of a resumed checkpoint */
+    uint64_t events_before;    /* those of a resumed checkpoint */
+    double shares[RANKS_MOST]; /* that are done by other ranks, as they told last */
     double seconds;
 };
 
@@ -26,10 +29,35 @@ static bool leads(const struct running *r)
     return !ranks_number(r->options->ranks);
 }
 
+static void tell_share(void *user, bool asked, struct text *bytes)
+{
+    const struct running *r = user;
+    double share = asked && r->bench->share ? r->bench->share(&r->model) : 0;
+    if (share > 0)
+        text_add_bytes(bytes, (const char *)&share, sizeof share);
+}
+
+static bool take_share(void *user, uint32_t rank, const char *bytes, size_t count)
+{
+    struct running *r = user;
+    if (count == sizeof *r->shares)
+        memcpy(&r->shares[rank], bytes, sizeof *r->shares);
+    return count == sizeof *r->shares;
+}
+
+/* Of this rank's work and that of others. */
+static double share_of_all(const struct running *r)
+{
+    double share = r->bench->share(&r->model);
+    for (uint32_t i = 0; i < ranks_count(r->options->ranks); i++)
+        share += r->shares[i];
+    return share;
+}
+
 static void show_progress(void *user, uint64_t time, uint64_t events)
 {
     struct running *r = user;
-    double share = r->bench->share                ? r->bench->share(&r->model)
+    double share = r->bench->share                ? share_of_all(r)
                    : r->model.until == TIME_NEVER ? -1
                                                   : (double)time / (double)r->model.until;
     progress_update(&r->progress, share > 1 ? 1 : share, events - r->events_before);
@@ -38,13 +66,15 @@ static void show_progress(void *user, uint64_t time, uint64_t events)
 static enum engine_outcome run_until(struct running *r, uint64_t until, struct err *err)
 {
     double start = host_seconds();
+    struct engine_asides asides = {tell_share, take_share, r};
     enum engine_outcome how =
         engine_run(r->model.engine,
                    &(struct engine_run){.until = until,
                                         .threads = r->options->threads,
                                         .interrupt = r->options->interrupt,
                                         .progress = r->progress.terminal && leads(r) ? show_progress : NULL,
-                                        .user = r},
+                                        .user = r,
+                                        .asides = &asides},
                    err);
     r->seconds += host_seconds() - start;
     return how;

@@ -199,8 +199,8 @@ static bool makes_sense(const struct run_request *request, struct err *err)
     bool limited = request->limit || getenv("HEDDLE_INSTRUCTION_LIMIT");
     if (limited && timing_is_on(&request->timing))
         return err_set(err, "--limit: expected --max-cycles instead of it in timing mode");
-    if (ranks_job().count > 1 && (request->trace_mem || request->cpu))
-        return err_set(err, "%s does not go with several ranks", request->cpu ? "--cpu" : "--trace-mem");
+    if (ranks_job().count > 1 && request->cpu)
+        return err_set(err, "--cpu does not go with several ranks");
     return timing_check(&request->timing, err) && cmd_record_check(&request->timing, err) &&
            cmd_trace_mem_check(request->trace_mem, &request->timing, err);
 }

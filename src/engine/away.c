@@ -14,6 +14,9 @@ struct away {
     uint64_t *back;    /* by kind: to another rank, and from there to this one */
     uint64_t *between; /* [from][to] rank */
     uint64_t *mail;    /* by rank: the earliest event on its way there that it has not said to know of */
+    uint64_t *events;  /* by rank: how many it had when it was asked last */
+    bool is_asked;     /* rank 0 wants to know, */
+    bool is_answered;  /* and does now */
     uint64_t earliest; /* event of all ranks, when they told of it last */
     struct text *out, *in;
     bool failed; /* some rank's component did */
@@ -21,12 +24,15 @@ struct away {
     struct err err;
 };
 
-/* What a message of a round begins with; events follow, as they are in mail. */
+/* What a message of a round begins with. What its sender tells beside events follows (struct engine_asides);
+ * then events, as they are in mail. */
 struct away_head {
     uint64_t start;   /* the sender's next event, or the earliest of those it sends to anyone */
     uint64_t promise; /* nothing comes from it before, unless something comes to it first */
     uint64_t until;   /* when the run ends, as far as it knows */
+    uint64_t events;  /* that the sender had so far, if it was asked */
     uint32_t interrupted, failed;
+    uint32_t asks, aside; /* rank 0 wants to know how far all are; bytes that are told beside events */
 };
 
 /* ---- how far ranks are apart ---- */
@@ -132,6 +138,7 @@ struct away *away_new(struct crew *crew)
     away->back = mem_alloc(kinds, sizeof *away->back);
     away->between = mem_alloc((size_t)count * count, sizeof *away->between);
     away->mail = mem_alloc(count, sizeof *away->mail);
+    away->events = mem_alloc(count, sizeof *away->events);
     away->out = mem_alloc(count, sizeof *away->out);
     away->in = mem_alloc(count, sizeof *away->in);
     bool *has = kinds_of_ranks(engine, count);
@@ -154,6 +161,7 @@ void away_free(struct away *away)
     mem_free(away->back);
     mem_free(away->between);
     mem_free(away->mail);
+    mem_free(away->events);
     mem_free(away->out);
     mem_free(away->in);
     mem_free(away);
@@ -171,14 +179,29 @@ static uint64_t earliest_in(const struct mail *mail, uint64_t earliest)
     return earliest;
 }
 
-/* Behind room for the head: the events that workers have sent to a rank. */
-static void collect(struct crew *crew, uint32_t rank)
+/* In whole words, as events follow. */
+static uint32_t add_aside(const struct crew *crew, struct text *out)
+{
+    static const char padding[sizeof(uint64_t)];
+    const struct engine_asides *asides = crew->run->asides;
+    size_t before = out->length;
+    if (!asides)
+        return 0;
+    asides->tell(asides->user, crew->away->is_asked, out);
+    text_add_bytes(out, padding, -(out->length - before) % sizeof padding);
+    return (uint32_t)(out->length - before);
+}
+
+/* Behind room for the head: what is told to rank 0, and the events that workers have sent to a rank. Gives
+ * how much the former is. */
+static uint32_t collect(struct crew *crew, uint32_t rank)
 {
     struct away *away = crew->away;
     static const struct away_head room;
     away->out[rank].length = 0;
     away->mail[rank] = TIME_NEVER;
     text_add_bytes(&away->out[rank], (const char *)&room, sizeof room);
+    uint32_t aside = rank ? 0 : add_aside(crew, &away->out[rank]);
     for (unsigned w = 0; w < crew->count; w++)
         for (int parity = 0; parity < 2; parity++) {
             struct mail *mail = &crew->workers[w].mail[parity][crew->count + rank];
@@ -188,6 +211,7 @@ static void collect(struct crew *crew, uint32_t rank)
             text_add_bytes(&away->out[rank], (const char *)mail->bytes, mail->used);
             mail->used = 0;
         }
+    return aside;
 }
 
 /* What goes to other ranks may make something come from there to this one. */
@@ -218,28 +242,39 @@ static void write_heads(struct crew *crew)
     bool asked = run->interrupt && atomic_load_explicit(run->interrupt, memory_order_relaxed);
     struct away_head head = {.start = crew->start,
                              .until = crew->until,
+                             .events = away->is_asked ? engine_events(crew->engine) : 0,
+                             .asks = !away->is_asked && crew_shows_progress(crew),
                              .interrupted = asked,
                              .failed = atomic_load_explicit(&crew->failed, memory_order_relaxed) ||
                                        engine_first_failure(crew->engine)};
+    uint32_t aside = 0;
     for (uint32_t i = 0; i < away->count; i++) {
         away->mail[i] = TIME_NEVER;
         if (i != away->self)
-            collect(crew, i);
+            aside += collect(crew, i);
         head.start = min_u64(head.start, away->mail[i]);
     }
     for (uint32_t i = 0; i < away->count; i++) {
         if (i == away->self)
             away->out[i].length = 0, text_add_bytes(&away->out[i], (const char *)&head, sizeof head);
+        head.aside = i ? 0 : aside;
         head.promise = i == away->self ? TIME_NEVER : promise_to(crew, i);
         memcpy(away->out[i].at, &head, sizeof head);
     }
 }
 
-/* Puts what came into the queues. */
-static bool deliver(struct crew *crew, const struct text *text)
+/* What was told beside events. */
+static bool take_aside(const struct crew *crew, uint32_t from, const struct text *text, uint32_t bytes)
+{
+    const struct engine_asides *asides = crew->run->asides;
+    return !bytes || (asides && bytes <= text->length - sizeof(struct away_head) &&
+                      asides->take(asides->user, from, text->at + sizeof(struct away_head), bytes));
+}
+
+/* Puts the events that came into the queues. */
+static bool deliver(struct crew *crew, const struct text *text, size_t at)
 {
     const struct engine *engine = crew->engine;
-    size_t at = sizeof(struct away_head);
     while (at + sizeof(struct event) <= text->length) {
         const struct event *event = (const struct event *)(text->at + at);
         at += mail_bytes_of(event);
@@ -292,6 +327,8 @@ static void take_round(struct crew *crew)
         return;
     }
     note_unsent(crew);
+    away->is_answered = away->is_asked;
+    away->is_asked = false;
     uint64_t horizon = echo_of_mail(away, away->self);
     for (uint32_t i = 0; i < away->count; i++) {
         const struct text *from = i == away->self ? &away->out[i] : &away->in[i];
@@ -299,7 +336,8 @@ static void take_round(struct crew *crew)
         bool good = from->length >= sizeof head;
         if (good)
             memcpy(&head, from->at, sizeof head);
-        if (!good || (i != away->self && !deliver(crew, from))) {
+        if (!good || (i != away->self && !(take_aside(crew, i, from, head.aside) &&
+                                           deliver(crew, from, sizeof head + head.aside)))) {
             err_set(&away->err, "rank %u has sent what makes no sense: is it another model?", i);
             lose(crew);
             return;
@@ -309,6 +347,9 @@ static void take_round(struct crew *crew)
         crew->until = min_u64(crew->until, head.until);
         interrupted |= head.interrupted;
         away->failed |= head.failed;
+        away->is_asked |= head.asks;
+        if (head.events)
+            away->events[i] = head.events;
     }
     crew_find_start(crew);
     for (uint32_t k = 0; k < crew->engine->kind_count; k++)
@@ -317,6 +358,18 @@ static void take_round(struct crew *crew)
     away->half = crew->start < away->horizon ? crew->start + (away->horizon - crew->start) / 2 : 0;
     crew->stop = start >= crew->until || start == TIME_NEVER || (interrupted && !away->failed);
     away->earliest = start;
+}
+
+/* After a round, as this rank may have had nothing to do for many. */
+static void show_progress(struct crew *crew)
+{
+    const struct away *away = crew->away;
+    uint64_t others = 0;
+    if (!away->is_answered || away->earliest == TIME_NEVER || !crew->run->progress)
+        return;
+    for (uint32_t i = 0; i < away->count; i++)
+        others += i == away->self ? 0 : away->events[i];
+    crew_show_progress(crew, away->earliest, others);
 }
 
 void away_turn(struct crew *crew)
@@ -329,10 +382,12 @@ void away_turn(struct crew *crew)
                 ranks_push_on(away->ranks);
             return;
         }
-        if (away->is_under_way)
-            take_round(crew);
-        else
+        if (!away->is_under_way) {
             send_round(crew);
+        } else {
+            take_round(crew);
+            show_progress(crew);
+        }
     }
     if (!away->lost &&
         away->earliest < crew->until) { /* interrupted: what was not sent yet goes along, too */

@@ -70,6 +70,10 @@ struct crew {
 /* An event was put on an island of this worker, from outside. */
 void crew_note(struct crew *crew, const struct island *island, uint64_t time);
 
+/* It is time to show the progress again. */
+bool crew_shows_progress(const struct crew *crew);
+void crew_show_progress(struct crew *crew, uint64_t time, uint64_t other_events);
+
 /* After events came from outside, between windows: when something happens next on this rank. */
 void crew_find_start(struct crew *crew);
 

@@ -229,18 +229,31 @@ enum engine_outcome {
     ENGINE_FAILED,      /* err says why */
 };
 
+/* What ranks tell rank 0 beside events, for someone who watches the run: it travels with their messages and
+ * changes no result. All are called while no component runs. */
+struct engine_asides {
+    /* On the others, when a message leaves for rank 0: adds what there is to tell. `asked`: rank 0 is about
+     * to show its progress. */
+    void (*tell)(void *user, bool asked, struct text *bytes);
+    /* On rank 0: what came from this rank. False: it makes no sense. */
+    bool (*take)(void *user, uint32_t rank, const char *bytes, size_t count);
+    void *user;
+};
+
 struct engine_run {
     uint64_t until;               /* ps; TIME_NEVER: to the end */
     unsigned threads;             /* 0 is taken as 1 */
     const _Atomic int *interrupt; /* or NULL; when it is set, by a signal's handler say, the run ends soon */
 
-    /* Or NULL; called now and then, by some thread, while no component runs. */
+    /* Or NULL; called now and then, by some thread, while no component runs. The events are those of all
+     * ranks. */
     void (*progress)(void *user, uint64_t time, uint64_t events);
 
     /* Or NULL; called likewise, after each window: when it began, and how many islands had something to do in
      * it. So many can run at once. */
     void (*window)(void *user, uint64_t time, uint64_t islands);
     void *user;
+    const struct engine_asides *asides; /* or NULL */
 };
 
 enum engine_outcome engine_run(struct engine *engine, const struct engine_run *run, struct err *err);

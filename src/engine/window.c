@@ -242,6 +242,18 @@ static void tell_window(struct crew *crew)
     crew->told_island_windows = sum;
 }
 
+bool crew_shows_progress(const struct crew *crew)
+{
+    return crew->run->progress && host_seconds() - crew->told_progress > progress_every;
+}
+
+void crew_show_progress(struct crew *crew, uint64_t time, uint64_t other_events)
+{
+    const struct engine_run *run = crew->run;
+    run->progress(run->user, time, engine_events(crew->engine) + other_events);
+    crew->told_progress = host_seconds();
+}
+
 /* What the last worker to arrive at the meeting does for all. */
 static void turn(struct crew *crew)
 {
@@ -262,10 +274,8 @@ static void turn(struct crew *crew)
         crew->stop =
             crew->start >= crew->until || crew->start == TIME_NEVER ||
             (!failed && run->interrupt && atomic_load_explicit(run->interrupt, memory_order_relaxed));
-    if (run->progress && host_seconds() - crew->told_progress > progress_every) {
-        run->progress(run->user, crew->start, engine_events(engine));
-        crew->told_progress = host_seconds();
-    }
+    if (!crew->away && crew_shows_progress(crew))
+        crew_show_progress(crew, crew->start, 0);
 }
 
 static void meet(struct crew *crew, uint32_t window)

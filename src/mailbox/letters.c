@@ -139,6 +139,7 @@ void letter_begin_archive(struct letter_begin *begin, struct archive *archive)
     task_archive(&begin->task, archive);
     flag_archive(&begin->is_kernel, archive);
     flag_archive(&begin->uses_heap, archive);
+    flag_archive(&begin->is_watched, archive);
     ARCHIVE_VALUE(archive, begin->object);
     launch_archive(&begin->launch, archive);
     archive_text(archive, &begin->kernel);
@@ -161,6 +162,7 @@ void letter_fill_kernel(struct letter_begin *letter, const struct launch *launch
     const struct kernel *kernel = launch->kernel;
     letter->is_kernel = true;
     letter->uses_heap = launch->heap;
+    letter->is_watched = launch->watch;
     letter->object = kernel->object;
     letter->launch = *launch;
     text_add(&letter->kernel, "%s", kernel->facts.name);

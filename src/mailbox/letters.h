@@ -54,7 +54,7 @@ void letter_open_archive(struct letter_open *open, struct archive *archive);
 struct letter_begin {
     uint64_t number;  /* the program's, of the task */
     struct task task; /* what to do; without pointers */
-    bool is_kernel, uses_heap;
+    bool is_kernel, uses_heap, is_watched;
     uint64_t object;      /* of a kernel: machine_load's number */
     struct launch launch; /* its numbers; without pointers */
     struct text kernel, params;

@@ -188,6 +188,8 @@ static bool set_kernel(const struct follower *follower, struct followed_task *ta
     task->launch.places = task->places = copy_of(&letter->places);
     task->launch.place_count = (uint32_t)(letter->places.length / sizeof(struct block_place));
     task->launch.threads = 1;
+    if (letter->is_watched)
+        task->launch.watch = machine_watch_afar(follower->machine, letter->task.gpu, task->launch.sm_count);
     task->task.launch = &task->launch;
     return task->launch.kernel || err_set(err, "kernel %s is not known on this rank", name);
 }

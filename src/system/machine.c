@@ -5,6 +5,7 @@
 #include "exec/atomics.h"
 #include "mem/iommu.h"
 #include "ranks/ranks.h"
+#include "system/asides.h"
 #include "system/copies.h"
 #include "system/fabric.h"
 #include "system/journal.h"
@@ -112,6 +113,7 @@ static void free_local(struct machine *base)
 {
     struct local_machine *machine = local(base);
     take_apart(machine);
+    asides_free(machine->asides);
     checkpoint_fini(machine);
     spread_fini(&machine->spread);
     space_free(machine->space);
@@ -265,6 +267,7 @@ static bool begin_kernel(struct local_machine *machine, struct task *task)
         return false;
     gpu->kernels[slot] = task;
     machine->running++;
+    asides_begin(machine->asides, task);
     tell(machine, task, PROBE_KERNEL, PROBE_BEGINS, machine->now, task->launch->kernel->facts.name);
     return true;
 }
@@ -327,6 +330,7 @@ static void end_kernel(struct local_machine *machine, struct gpu_slot *gpu, uint
 {
     gpu->kernels[slot] = NULL;
     machine->running--;
+    asides_forget_progress(machine->asides, (uint32_t)(gpu - machine->gpus));
     for (uint32_t i = 0; i < SM_KERNELS; i++)
         if (gpu->kernels[i])
             return;
@@ -569,6 +573,7 @@ static void tell_progress(void *user, uint64_t time, uint64_t events)
     for (uint32_t i = 0; i < machine->gpu_count; i++) {
         struct gpu_progress part;
         gpu_progress(machine->gpus[i].gpu, &part);
+        asides_add_progress(machine->asides, i, &part);
         sum.blocks += part.blocks;
         sum.blocks_done += part.blocks_done;
         sum.instructions += part.instructions;
@@ -656,7 +661,8 @@ static struct engine_run engine_orders(struct local_machine *machine, uint64_t u
                                .interrupt = machine->options.interrupt,
                                .progress = machine->options.progress ? tell_progress : NULL,
                                .window = machine->options.windows ? tell_window : NULL,
-                               .user = machine};
+                               .user = machine,
+                               .asides = asides_of_run(machine->asides)};
 }
 
 enum engine_outcome machine_let_pass(struct local_machine *machine, uint64_t until)
@@ -820,6 +826,7 @@ struct machine *machine_new(const struct system *system, const struct machine_op
     machine->members = system_members(system);
     machine->gpus = mem_alloc(machine->gpu_count, sizeof *machine->gpus);
     machine->space = space_new();
+    machine->asides = asides_new(machine);
     if (checkpoint_init(machine, err) && build(machine, err))
         return &machine->base;
     free_local(&machine->base);

@@ -269,6 +269,10 @@ void machine_look(struct machine *machine);
 /* Of such a one, between calls: all kernels that run fail now, as after a fault. */
 void machine_stop_kernels(struct machine *machine, const char *why);
 
+/* Of such a one, on a rank that does not lead: the watch of kernels of this GPU, which has so many SMs. What
+ * it sees is told to the watch that the leading rank's launch has. */
+struct watch *machine_watch_afar(struct machine *machine, uint32_t gpu, uint32_t sms);
+
 /* What is in the file, for other ranks. */
 bool machine_read_checkpoint(const char *path, struct text *bytes, struct err *err);
 

@@ -43,6 +43,7 @@ struct local_machine {
     struct zone *apart; /* islands' memory, where they are apart; or NULL */
     struct hostmem *host;
     struct spread spread;   /* over ranks; empty where there is one */
+    struct asides *asides;  /* what they tell the leading one; NULL where there is one */
     struct network *fabric; /* NULL: there is one GPU */
     struct passed_traffic { /* over its links, before the machine was made anew: both ways of each */
         struct net_traffic *list;

@@ -48,6 +48,12 @@ expect_line err "${clear}heddle: ./useptx was ended by signal 2"
 on_terminal run --no-progress "${blocks[@]:1}"
 if grep -q 'of 2147483647 blocks' err; then fail "$ran: shows progress"; fi
 
+# over ranks: what all of them have done, here the second, which has the GPU
+if command -v mpirun >/dev/null && [[ -e $(dirname "$HEDDLE")/ranks/libheddle_ranks.so ]]; then
+    on_terminal run --mode timing --system h200-x2 --set gpu.sm_count=8 --ranks 2 "${blocks[@]:1}" 1
+    expect_line err "${clear}saxpy: [1-9][0-9]* of 2147483647 blocks, [0-9]+ cycles: .*, [1-9][0-9.]* [KMG] warp instructions/s"
+fi
+
 # short runs show nothing
 on_terminal bench phold --islands 4 --time 50ns
 expect_status 0

@@ -1,12 +1,13 @@
-/* A program without nvcc: the driver API and a PTX file. Usage: ptx FILE.ptx [WHAT], where WHAT is something
- * else to do. name: prints the name of the device; fault: a kernel that writes where it may not; wait: prints
- * "ready", and waits to be ended; prints the signal; graph: something that is not supported, twice; much:
- * asks for more memory than there is, twice; limited: as much as ulimit -v forbids, twice; stay: launches and
- * ends without waiting; killed: when the kernel has ended; blocks: the largest grid there is, which takes
- * minutes. */
+/* A program without nvcc: the driver API and a PTX file. Usage: ptx FILE.ptx [WHAT [DEVICE]], where WHAT is
+ * something else to do. name: prints the name of the device; fault: a kernel that writes where it may not;
+ * wait: prints "ready", and waits to be ended; prints the signal; graph: something that is not supported,
+ * twice; much: asks for more memory than there is, twice; limited: as much as ulimit -v forbids, twice; stay:
+ * launches and ends without waiting; killed: when the kernel has ended; blocks: the largest grid there is,
+ * which takes minutes. */
 #include "check.h"
 
 #include <signal.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -55,7 +56,7 @@ int main(int count, char **words)
     float h[N], g[N];
     char name[256];
     GOOD(cuInit(0));
-    GOOD(cuDeviceGet(&device, 0));
+    GOOD(cuDeviceGet(&device, count > 3 ? atoi(words[3]) : 0));
     if (!strcmp(what, "name")) {
         GOOD(cuDeviceGetName(name, sizeof name, device));
         return !!puts(name) == 0;
