@@ -15,6 +15,7 @@
 static const struct option_row options[] = {
     {"--threads", "N|all", "worker threads (1 unless told; the results are the same for any number)"},
     {"--ranks", "N", "run on N processes of this machine, by MPI (docs/mpi.md); the results are the same"},
+    HOSTS_OPTION,
     {"--config", "FILE", "read a description; may come several times, later ones win"},
     {"--set", "PATH.KEY=VALUE", "set one parameter; wins over descriptions"},
     {"--until", "TIME", "stop at this simulated time, such as 2us, whatever the parameters say"},
@@ -75,13 +76,16 @@ static bool took(void *user, const struct option_row *row, const char *value, st
     if (!row)
         return err_set(err, "bench %s: unexpected word '%.120s'", r->bench->name, value);
     const struct param_row *own = own_row(r, row->name);
+    bool of_ranks;
+    if (!over_ranks_took(row, value, &of_ranks, err))
+        return false;
+    if (of_ranks)
+        return true;
     if (own || !strcmp(row->name, "--config") || !strcmp(row->name, "--set")) {
         mem_grow(r->given, r->given_count, r->given_capacity);
         r->given[r->given_count++] = (struct given){.option = row->name, .value = value, .own = own};
     } else if (!strcmp(row->name, "--threads")) {
         return options_threads(value, &r->options.threads, err);
-    } else if (!strcmp(row->name, "--ranks")) {
-        return over_ranks_start(value, err);
     } else if (!strcmp(row->name, "--until")) {
         return take_time(row->name, value, &r->options.until, err);
     } else if (!strcmp(row->name, "--json")) {
@@ -341,8 +345,8 @@ static int run(int count, char **words)
     const struct param_group **groups = bench_groups(r.bench);
     struct option_row *rows = all_options(&r);
     config_init(&r.config, groups);
-    int status = options_parse(rows, count - 1, words + 1, &r, took, &err) ? run_request(&r)
-                                                                           : complain(EXIT_USAGE, &err);
+    bool good = options_parse(rows, count - 1, words + 1, &r, took, &err) && over_ranks_begin(&err);
+    int status = good ? run_request(&r) : complain(EXIT_USAGE, &err);
     config_fini(&r.config);
     for (size_t i = 0; i < r.bench->groups[0]->row_count; i++)
         mem_free((char *)(uintptr_t)rows[i].name);

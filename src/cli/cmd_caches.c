@@ -130,7 +130,15 @@ static bool take_threads(struct caches_asked *asked, const char *value, struct e
 static bool take_ranks(struct caches_asked *asked, const char *value, struct err *err)
 {
     (void)asked;
-    return over_ranks_start(value, err);
+    bool mine;
+    return over_ranks_took(&(struct option_row){.name = "--ranks"}, value, &mine, err);
+}
+
+static bool take_hosts(struct caches_asked *asked, const char *value, struct err *err)
+{
+    (void)asked;
+    bool mine;
+    return over_ranks_took(&(struct option_row){.name = "--hosts"}, value, &mine, err);
 }
 
 static bool take_seed(struct caches_asked *asked, const char *value, struct err *err)
@@ -218,6 +226,7 @@ TAKE_SWITCH(resident, request.host.resident)
     X("--device", "cpu|cuda", "where they are simulated (cpu unless told); counts are the same", device)     \
     X("--threads", "N|all", "threads (all unless told); counts are the same", threads)                       \
     X("--ranks", "N", "share a sweep among N processes of this machine, by MPI; counts are the same", ranks) \
+    X("--hosts", "FILE", "with --ranks: on the machines that FILE names (docs/mpi.md)", hosts)               \
     X("--batch", "N", "accesses of a tile that are simulated at a time; counts are the same", batch)         \
     X("--no-overlap", NULL, "cuda: transfers and kernels one after the other", no_overlap)                   \
     X("--resident", NULL, "cuda: all accesses are transferred before any is simulated", resident)            \
@@ -411,7 +420,8 @@ static int run(int count_words, char **words)
     if (!dealing_join(&asked.request.ranks, &err))
         return complain(EXIT_FAILED, &err);
     struct ranks *ranks = asked.request.ranks;
-    bool good = options_parse(options, count_words, words, &asked, took, &err) && can_be_dealt(&asked, &err);
+    bool good = options_parse(options, count_words, words, &asked, took, &err) && over_ranks_begin(&err) &&
+                can_be_dealt(&asked, &err);
     int status = good && asked.evaluate ? evaluate(&asked) : simulate(&asked, good, &err);
     sweep_fini(&asked.request.sweep);
     mem_free(asked.request.traces);

@@ -360,7 +360,7 @@ static int run(int count, char **words)
     int status = EXIT_GOOD;
     bool follows = false;
     catch_interrupts();
-    if (!options_parse(options, count, words, &r, took, &err) ||
+    if (!options_parse(options, count, words, &r, took, &err) || !over_ranks_begin(&err) ||
         (!r.wants_help && !r.folder && !err_set(&err, "replay: expected the folder of a trace")) ||
         !stats_launches_choose(r.json, r.stats_launches, &r.first_line, &r.end_line, &err) ||
         !timing_check(&r.timing, &err))

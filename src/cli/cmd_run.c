@@ -344,7 +344,7 @@ static int run(int count, char **words)
     bool follows = false;
     request.words = words + own;
     if (!timing_from_environment(&request.timing, &err) ||
-        !options_parse(options, own, words, &request, took, &err)) {
+        !options_parse(options, own, words, &request, took, &err) || !over_ranks_begin(&err)) {
         status = complain(EXIT_USAGE, &err);
     } else if (request.wants_help) {
         cmd_print_help(&cmd_run);

@@ -138,7 +138,7 @@ int main(int count, char **words)
     const char *wanted = getenv("HEDDLE_LOG");
     mem_on_exhaustion(no_memory);
     let_writes_fail();
-    over_ranks_introduce();
+    over_ranks_introduce(count, words);
     if (wanted) {
         if (!log_level_parse(wanted, &level, &err)) {
             struct err where;

@@ -22,12 +22,18 @@ bool over_ranks_after(const char *folder, struct err *err);
 /* Of a process that ends: all end together, or, where the status is not good, at once. Gives the status. */
 int over_ranks_leave(int status);
 
-/* `--ranks N`: starts this command N times, by mpirun, on this machine, and ends with its exit status.
- * Returns in those processes, and where N is 1. */
-bool over_ranks_start(const char *ranks, struct err *err);
+/* The options `--ranks N` and `--hosts FILE`. When all are known, over_ranks_begin starts this command N
+ * times, by mpirun, on this machine or on those of the file, and ends with its exit status. It returns in
+ * those processes, and where one is enough. */
+#define HOSTS_OPTION                                                                                         \
+    {                                                                                                        \
+        "--hosts", "FILE", "with --ranks: on the machines that FILE names (docs/mpi.md)"                     \
+    }
+bool over_ranks_took(const struct option_row *row, const char *value, bool *mine, struct err *err);
+bool over_ranks_begin(struct err *err);
 
-/* At the beginning: the leading rank tells the process that started it by --ranks who it is. */
-void over_ranks_introduce(void);
+/* At the beginning, with the words of the command: a rank that --ranks has started tells who it is. */
+void over_ranks_introduce(int count, char **words);
 
 /* Of an error: the leading rank tells it. Another one waits for that, and tells its own if nothing came. */
 void over_ranks_tell(struct text *line);

@@ -27,6 +27,7 @@ const struct option_row cmd_study_file_options[] = {
      "points at a time, each in a process of its own (all cores unless told); of each rank"},
     {"--threads", "N|all", "threads of each (1 unless told)"},
     {"--ranks", "N", "share the points among N processes of this machine, by MPI (docs/studies.md)"},
+    HOSTS_OPTION,
     {"--results", "FOLDER", "keep the statistics of every point there"},
     {"--resume", NULL, "with --results: do not run again what is there already"},
     {"--json", "FILE", "write axes, figures, and all metrics of all points"},
@@ -76,8 +77,6 @@ static bool took(void *user, const struct option_row *row, const char *value, st
         return take_jobs(value, &r->how.jobs, err);
     if (!strcmp(row->name, "--threads"))
         return options_threads(value, &r->how.threads, err);
-    if (!strcmp(row->name, "--ranks"))
-        return over_ranks_start(value, err);
     if (!strcmp(row->name, "--quick"))
         r->is_quick = true;
     else if (!strcmp(row->name, "--only"))
@@ -249,6 +248,7 @@ static int run_study(struct ranks *ranks, int count, char **words)
         .how = {.ranks = ranks, .threads = 1, .interrupt = &interrupted, .check = check, .failed = failed}};
     bool good = cmd_study_shipped_find(words[0], &path, &err) &&
                 options_parse(cmd_study_file_options, count - 1, words + 1, &r, took, &err) &&
+                over_ranks_begin(&err) &&
                 campaign_read(&campaign, path.at, r.is_quick, r.timing.system, &err) &&
                 (!r.gpus || campaign_set_gpus(&campaign, r.gpus, &err)) && prepare(&r, &campaign, &err);
     int status = deal_agree(ranks, good, &err, good ? campaign_digest(&campaign) : 0, &why)

@@ -71,6 +71,10 @@ static bool take_unified(struct timing_request *request, const struct option_row
 bool timing_took(struct timing_request *request, const struct option_row *row, const char *value, bool *mine,
                  struct err *err)
 {
+    if (!over_ranks_took(row, value, mine, err))
+        return false;
+    if (*mine)
+        return true;
     *mine = true;
     if (!strcmp(row->name, "--mode")) {
         request->mode = value;
@@ -91,8 +95,6 @@ bool timing_took(struct timing_request *request, const struct option_row *row, c
         request->dump = value;
     else if (!strcmp(row->name, "--attach"))
         request->attach = value;
-    else if (!strcmp(row->name, "--ranks"))
-        return (request->ranks = value) && over_ranks_start(value, err);
     else if (!strcmp(row->name, "--seat"))
         return take_count(row, value, &request->seat, err);
     else if (!strcmp(row->name, "--max-cycles"))

@@ -2,14 +2,14 @@
 #ifndef CLI_TIMING_H
 #define CLI_TIMING_H
 
-#include "cli/cli.h"
+#include "cli/over_ranks.h"
 #include "system/system.h"
 
 #include <stdint.h>
 
 struct timing_request {
     const char *mode, *system, *max_cycles, *kernels;
-    const char *attach, *seat, *ranks;
+    const char *attach, *seat;
     const char *checkpoint, *checkpoint_at, *checkpoint_every, *resume;
     bool checkpoint_stop, shared;
     bool cold_caches, no_progress;
@@ -37,7 +37,7 @@ struct timing_request {
         {"--dump-config", "FILE",                                                                            \
          "write the system as it is then, with what it inherited marked, as a description"},                 \
         {"--attach", "PATH", "run on the machine of `heddle serve PATH`, beside other programs"},            \
-        {"--ranks", "N", "simulate with N processes of this machine, by MPI: docs/mpi.md"},                  \
+        {"--ranks", "N", "simulate with N processes of this machine, by MPI: docs/mpi.md"}, HOSTS_OPTION,    \
         {"--seat", "N", "which of its programs this is, from 1; unless told, the next one"},                 \
         {"--kernels", "N-M", "time only these launches, counted from 0; the others just run"},               \
         {"--max-cycles", "N", "cycles after which a kernel fails, as if it never ended; 0: no limit"},       \

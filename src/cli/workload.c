@@ -287,7 +287,7 @@ int cmd_workload(int count, char **words)
     fill_rows(&r);
     catch_interrupts();
     if (!timing_from_environment(&r.timing, &err) ||
-        !options_parse(r.rows, count - 1, words + 1, &r, took, &err) ||
+        !options_parse(r.rows, count - 1, words + 1, &r, took, &err) || !over_ranks_begin(&err) ||
         !stats_launches_choose(r.json, r.stats_launches, &r.first_line, &r.end_line, &err) ||
         !timing_check(&r.timing, &err) || !cmd_record_check(&r.timing, &err))
         status = complain(EXIT_USAGE, &err);

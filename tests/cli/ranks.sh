@@ -61,7 +61,11 @@ for ((i = 0; i < 300; i++)); do
 done
 victim=$(pgrep -f -- "every.ckpt --checkpoint-every 20000" | tail -1)
 kill -9 "$victim" 2>/dev/null || true
-! wait "$run" || echo 'it ended before a rank could be killed' >&2
+if wait "$run"; then
+    echo 'it ended before a rank could be killed' >&2
+else
+    grep -q '^heddle: rank [01] on .* was ended by signal 9 (Killed); --resume goes on' err || fail "which rank was killed: $(cat err)"
+fi
 for ((i = 0; i < 100; i++)); do
     pgrep -f -- "every.ckpt --checkpoint-every 20000" >/dev/null || break
     sleep 0.1
