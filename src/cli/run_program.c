@@ -257,10 +257,11 @@ static bool check_program(struct run *run, struct err *err)
     }
     bool complete = !missing.length, lacks_opencl = complete && uses_opencl && !run->opencl;
     if (!complete && !strncmp(missing.at, "libcudart.so.", 13))
-        err_set(err,
-                "run: %.200s needs %.200s, and Heddle takes the place of CUDA 13's runtime; build it with "
-                "nvcc 13",
-                run->path, missing.at);
+        err_set(
+            err,
+            "run: %.200s needs %.200s, and Heddle takes the place of the runtimes of CUDA 11 to 13; build "
+            "it with one of these",
+            run->path, missing.at);
     else if (!complete && !strncmp(missing.at, "libamdhip64.so.", 15))
         err_set(err, "run: %.200s needs %.200s, and Heddle takes the place of HIP 5's; build it with hipcc 5",
                 run->path, missing.at);

@@ -199,19 +199,6 @@ echo 'int f(void) { return 0; }' >f.c
 echo 'int f(void); int main(void) { return f(); }' >needs.c
 gcc -shared -fPIC -o libf.so f.c && gcc -o needs needs.c -L. -lf && rm libf.so
 cannot 127 'needs libf.so, which is not found; LD_LIBRARY_PATH' ./needs
-cat >old.c <<'END'
-int cudaThreadSynchronize(int *p) { return *p += 1; }
-int cudaFree(int *p) { return *p += 2; }
-int main(int count, char **words) { return (void)words, cudaThreadSynchronize(&count) + cudaFree(&count) != 6; }
-END
-gcc -o old old.c
-run run ./old # what is not CUDA 13's is left alone
-expect_status 0
-expect_line err '^heddle: ./old holds the runtime of CUDA 12 or older'
-mkdir elsewhere
-gcc -shared -fPIC -Wl,-soname,libcudart.so.12 -o elsewhere/libcudart.so.12 f.c
-gcc -o needs needs.c -Lelsewhere -l:libcudart.so.12
-cannot 127 'needs libcudart.so.12.*CUDA 13' ./needs
 HEDDLE_THREADS=none run run ./useptx "$saxpy" name
 expect_line err 'HEDDLE_THREADS'
 

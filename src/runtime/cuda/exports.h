@@ -14,4 +14,12 @@ struct export_row {
 extern const struct export_row heddle_cudart_exports[], heddle_cuda_exports[], heddle_nvml_exports[],
     heddle_nccl_exports[];
 
+/* What older versions of CUDA mean by a name; the last row has none. */
+struct older_row {
+    const char *name;
+    void *function;
+    int first, last; /* versions of CUDA */
+};
+extern const struct older_row heddle_cudart_older[];
+
 #endif

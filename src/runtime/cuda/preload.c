@@ -40,6 +40,7 @@ struct object {
 
 /* Our own functions, found when the first object needs them. */
 static const struct export_row *exports;
+static const struct older_row *older; /* those that CUDA 11 and 12 have otherwise */
 
 /* Where landings are put: in reach of a jump from the object that is patched. */
 struct landing_strip {
@@ -120,14 +121,21 @@ static bool find_exports(void)
         return false;
     void *cudart = dlopen(path, RTLD_NOW | RTLD_GLOBAL);
     if (cudart)
+        older = dlsym(cudart, "heddle_cudart_older");
+    if (older)
         exports = dlsym(cudart, "heddle_cudart_exports");
     if (!exports)
         dprintf(STDERR_FILENO, "heddle: cannot load %s: %s\n", path, dlerror());
     return exports != NULL;
 }
 
-static void *export_find(const char *name)
+/* What this version of CUDA means by the name. */
+static void *export_find(const char *name, int version)
 {
+    for (const struct older_row *row = older; row->name; row++) {
+        if (row->first <= version && version <= row->last && !strcmp(row->name, name))
+            return row->function;
+    }
     for (const struct export_row *row = exports; row->name; row++) {
         if (!strcmp(row->name, name))
             return row->function;
@@ -189,11 +197,21 @@ static bool is_entry_point(const Elf64_Sym *symbol, const char *name)
            symbol->st_size >= JUMP_BYTES;
 }
 
-/* Of runtimes before CUDA 13, whose functions and structs are not all the same. */
-static bool is_older(const Elf64_Sym *symbol, const char *name)
+/* Functions by which the version of a runtime is known, as nothing else in it says it. */
+enum { CUDA_10 = 10, CUDA_11, CUDA_12, CUDA_13 };
+static const char *const signs[] = {
+    [CUDA_11] = "cudaCtxResetPersistingL2Cache", /* since CUDA 11 */
+    [CUDA_12] = "cudaGetDeviceProperties_v2",    /* of CUDA 12 alone */
+    [CUDA_13] = "cudaThreadSynchronize",         /* until CUDA 12 */
+};
+
+static bool is_sign(const Elf64_Sym *symbol, const char *name)
 {
-    return is_entry_point(symbol, name) &&
-           (!strcmp(name, "cudaThreadSynchronize") || !strcmp(name, "cudaGetDeviceProperties_v2"));
+    for (int version = CUDA_11; version <= CUDA_13; version++) {
+        if (!strcmp(name, signs[version]))
+            return is_entry_point(symbol, name);
+    }
+    return false;
 }
 
 /* What nvcc generates to register the kernels and variables of one source file. */
@@ -228,7 +246,27 @@ struct patching {
     struct landing_strip strip;
     size_t count;
     uintptr_t first;
+    unsigned signs; /* a bit by version */
+    int version;
 };
+
+static bool see_sign(void *user, uintptr_t at, const char *name)
+{
+    struct patching *patching = user;
+    (void)at;
+    for (int version = CUDA_11; version <= CUDA_13; version++)
+        patching->signs |= (unsigned)!strcmp(name, signs[version]) << version;
+    return true;
+}
+
+/* Of the runtime with these signs. A program that was linked with only some of a runtime's functions shows
+ * none: only NVIDIA's is recognized, which is whole. */
+static int version_of(unsigned seen)
+{
+    if (!(seen >> CUDA_13 & 1))
+        return seen >> CUDA_12 & 1 ? CUDA_12 : CUDA_13;
+    return seen >> CUDA_12 & 1 ? CUDA_12 : seen >> CUDA_11 & 1 ? CUDA_11 : CUDA_10;
+}
 
 static bool count_one(void *user, uintptr_t at, const char *name)
 {
@@ -242,7 +280,7 @@ static bool count_one(void *user, uintptr_t at, const char *name)
 static bool patch_one(void *user, uintptr_t at, const char *name)
 {
     struct patching *patching = user;
-    void *ours = export_find(name);
+    void *ours = export_find(name, patching->version);
     return !ours || write_jump(&patching->strip, at, ours);
 }
 
@@ -257,16 +295,16 @@ enum patched { NOTHING_TO_PATCH, PATCHED, NOT_PATCHED /* which was said */ };
 
 static enum patched patch(const struct object *object)
 {
-    struct patching patching = {0}, older = {0};
+    struct patching patching = {0};
     each_function(object, is_entry_point, count_one, &patching);
-    each_function(object, is_older, count_one, &older);
+    each_function(object, is_sign, see_sign, &patching);
+    patching.version = version_of(patching.signs);
     if (!patching.count)
         return NOTHING_TO_PATCH;
-    if (older.count) {
+    if (patching.version < CUDA_11) {
         dprintf(STDERR_FILENO,
-                "heddle: %s holds the runtime of CUDA 12 or older, and Heddle takes the place of CUDA 13's; "
-                "build "
-                "it with nvcc 13\n",
+                "heddle: %s holds the runtime of CUDA 10 or older, and Heddle takes the place of those of "
+                "CUDA 11 to 13; build it with one of these\n",
                 object->name);
         return NOT_PATCHED;
     }
