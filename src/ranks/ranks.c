@@ -247,12 +247,15 @@ static struct waiting waiting(const struct ranks *ranks, double most)
     return (struct waiting){.since = host_seconds(), .most = most, .is_crowded = ranks->is_crowded};
 }
 
-/* A core may share its units with that of the rank that is waited for: looks become rarer and rarer. */
-static void pause_after(uint32_t looks)
+/* A core may share its units with that of the rank that is waited for: looks become rarer and rarer. After
+ * some 100 us, and where ranks share cores at once, others may run between looks. */
+static void pause_after(const struct waiting *wait)
 {
     enum { PAUSES_MOST = 64 }; /* some 3 us */
-    for (uint32_t i = 0; i < looks && i < PAUSES_MOST; i++)
+    for (uint32_t i = 0; i < wait->looks && i < PAUSES_MOST && !wait->is_crowded; i++)
         host_relax();
+    if (wait->is_crowded || wait->looks > PAUSES_MOST)
+        sched_yield();
 }
 
 /* False: it has waited long enough. */
@@ -260,10 +263,7 @@ static bool wait_on(struct waiting *wait)
 {
     enum { SEEN = 256 };
     static const double AWAKE = 0.02, NAP_US = 200;
-    if (wait->is_crowded)
-        sched_yield();
-    else
-        pause_after(wait->looks);
+    pause_after(wait);
     if (++wait->looks % SEEN)
         return true;
     double waited = host_seconds() - wait->since;
