@@ -164,6 +164,7 @@ void machine_managed_archive(struct local_machine *machine, struct archive *arch
     }
     if (archive->good && sums->pages.count)
         archive_sparse(archive, sums->list, sums->pages.count * sizeof *sums->list);
+    machine_apart_archive(machine, archive);
 }
 
 void machine_managed_leave(struct local_machine *machine)

@@ -303,6 +303,18 @@ void machine_apart_give(struct local_machine *machine)
     text_fini(&changed.text);
 }
 
+/* ---- checkpoints ---- */
+
+/* All of what was on its way is older than what is given out then. */
+void machine_apart_archive(struct local_machine *machine, struct archive *archive)
+{
+    struct apart *apart = apart_of(machine);
+    uint32_t turn = apart ? apart->turn : 0;
+    ARCHIVE_VALUE(archive, turn);
+    if (apart && archive->reading)
+        apart->turn = turn + 1;
+}
+
 /* ---- decisions ---- */
 
 void machine_apart_agree(struct local_machine *machine, struct managed_pages *pages)

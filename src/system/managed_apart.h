@@ -21,6 +21,9 @@ void machine_apart_give(struct local_machine *machine);
 void machine_apart_clear(struct local_machine *machine, uint64_t at, uint64_t bytes);
 void machine_apart_empty(struct local_machine *machine);
 
+/* For checkpoints, which may be of one process, too. After one was read, all is given out. */
+void machine_apart_archive(struct local_machine *machine, struct archive *archive);
+
 /* All ranks get the leading one's list. */
 void machine_apart_agree(struct local_machine *machine, struct managed_pages *pages);
 

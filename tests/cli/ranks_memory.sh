@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Memory that kernels of several ranks share: malloc in kernels of a GPU that is spread in parts, and managed memory that
-# moves between GPUs and the program. The same bytes as on one rank.
+# moves between GPUs and the program. The same bytes as on one rank, from checkpoints too.
 # shellcheck source=tests/cli/lib.bash
 source "$(dirname "${BASH_SOURCE[0]}")/lib.bash"
 command -v mpirun >/dev/null && [[ -e $(dirname "$HEDDLE")/ranks/libheddle_ranks.so ]] || exit 77
@@ -47,7 +47,11 @@ if has nvcc 'managed memory'; then
     program=(--system h200-x2 --set gpu.sm_count=8 ./managed)
     once
     on 2 2
-    on 3 1 # GPUs in parts
+    on 3 1 --checkpoint three.ckpt --checkpoint-at 500000 # GPUs in parts, which have pages then
+    on 1 1 --resume three.ckpt
+    on 2 1 --resume three.ckpt
+    on 1 1 --checkpoint one.ckpt --checkpoint-at 2000000
+    on 2 1 --resume one.ckpt
     program=(--system h200-x8 --set system.gpus=4 --set gpu.sm_count=4 ./managed)
     once
     on 4 1
