@@ -30,6 +30,12 @@ static void tell_read(const struct here *here, uint32_t slice, const struct head
         slice_tell_dram(here, slice, head, "read", data, bytes);
 }
 
+/* Whether a line of managed memory moves, and with its bytes. */
+static bool is_apart(const struct memsys_shape *shape, const struct memsys_request *request)
+{
+    return shape->apart && request->policy == MEM_MOVED && physical_is_managed(request->line);
+}
+
 static void read(const struct here *here, uint32_t slice, uint64_t index, const struct head *head)
 {
     const struct memsys_request *request = &head->request;
@@ -39,7 +45,7 @@ static void read(const struct here *here, uint32_t slice, uint64_t index, const 
     uint32_t absent = cache_missing(&here->spec->caches[slice], slot, request->sectors);
     struct {
         struct memsys_reply reply;
-        unsigned char data[MEM_LINE_MOST];
+        unsigned char data[MEM_LINE_MOST + sizeof(struct apart_tail)];
     } message = {
         .reply = {
             .line = request->line, .id = request->id, .sectors = request->sectors, .hit = absent ? 2 : 0}};
@@ -48,6 +54,11 @@ static void read(const struct here *here, uint32_t slice, uint64_t index, const 
         held_read(here->spec, offset + (uint64_t)__builtin_ctz(left) * MEM_SECTOR, message.data + bytes);
     if (probe_wants(shape->probe, PROBE_REQUEST))
         tell_read(here, slice, head, absent, message.data, bytes);
+    if (UNLIKELY(is_apart(shape, request))) {
+        struct apart_tail tail = pages_apart_tail(here->spec, request);
+        memcpy(message.data + bytes, &tail, sizeof tail);
+        bytes += (uint32_t)sizeof tail;
+    }
     uint64_t ready = slice_occupy(here, slice, sector_count(request->sectors) * shape->sector_ps);
     if (absent)
         ready = max_u64(ready,
@@ -80,7 +91,9 @@ static uint64_t write(const struct here *here, uint32_t slice, uint64_t index, c
         *copied(cache, slot) = 0;
         slice_sync_line(here->spec, slice, key, true);
     }
-    bool stays = request->policy == MEM_MOVED && physical_is_managed(request->line); /* bytes are there */
+    bool stays = request->policy == MEM_MOVED && physical_is_managed(request->line); /* bytes are there, */
+    if (UNLIKELY(is_apart(here->shape, request)))                                    /* or kept by turns */
+        pages_take_apart(here->spec, request, payload);
     for (uint32_t left = stays ? 0 : request->sectors; left;
          left &= left - 1, payload += sizeof(struct memsys_write)) {
         struct memsys_write write;

@@ -1,6 +1,7 @@
 /* The host's memory, and the path to it: slices forward requests, with the number of their work as id, and
  * pass the reply to the client. */
 #include "mem/hostmem_parts.h"
+#include "mem/apart.h"
 #include "base/archive.h"
 #include "base/bits.h"
 #include "base/mem.h"
@@ -391,6 +392,7 @@ void hostmem_free(struct hostmem *host)
         copy_list_fini(&host->links[i].list);
     home_fini(&host->memory);
     home_fini(&host->managed);
+    apart_free(host->apart);
     iommu_free(host->iommu);
     mem_free(host->walkers.free_at);
     mem_free(host->links);

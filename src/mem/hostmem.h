@@ -52,6 +52,14 @@ void hostmem_set(struct hostmem *host, const struct home_range *ranges, uint32_t
 char *hostmem_managed_bytes(const struct hostmem *host, uint64_t at); /* packed; NULL: there are none */
 void hostmem_set_managed(struct hostmem *host, const struct home_range *ranges, uint32_t count);
 
+/* Managed memory is apart from GPUs' (mem/apart.h): before any GPU is made. NULL: it is not. */
+struct apart;
+void hostmem_keep_apart(struct hostmem *host);
+struct apart *hostmem_apart(const struct hostmem *host);
+
+/* Bytes of a sector of managed memory that a GPU wrote have come; between runs, or on the host's island. */
+void hostmem_take_news(struct hostmem *host, uint64_t offset, const unsigned char *sector, uint32_t mask);
+
 /* From now on it is noted what requests write; and what they wrote since the last call: `tell` is called for
  * each piece, in the order of addresses. Between runs. */
 void hostmem_note_writes(struct hostmem *host);

@@ -36,6 +36,7 @@ struct hostmem {
     struct component *component;
     bool in_fabric;
     struct home memory, managed;
+    struct apart *apart; /* or NULL */
     memsys_atomic_fn *atomic;
     const struct probe *probe;
     uint32_t gpus;
@@ -59,6 +60,14 @@ struct hostmem {
 enum { HOST_AS_LONG = UINT32_MAX }; /* on the wire: as the message is, and its overhead */
 void hostmem_to_gpu(struct hostmem *host, uint32_t gpu, uint32_t plug, uint8_t kind, const void *message,
                     uint16_t bytes, uint32_t wire_bytes);
+
+/* ---- hostmem_apart.c ---- */
+
+/* A line of managed memory goes to a GPU, with its bytes; or comes from one. */
+void hostmem_read_apart(struct hostmem *host, uint64_t line, uint32_t sectors, struct memsys_page *page,
+                        struct memsys_write *writes);
+void hostmem_take_apart(struct hostmem *host, const struct memsys_request *request, uint32_t turn,
+                        const unsigned char *writes);
 
 /* ---- hostmem_copies.c ---- */
 void hostmem_copies_event(struct component *self, void *state, const struct event *event);

@@ -2,43 +2,11 @@
 #include "base/archive.h"
 #include "base/bits.h"
 #include "base/mem.h"
-#include "mem/frames.h"
 #include "mem/left_out.h"
 #include "mem/iommu_parts.h"
 #include "mem/uvm.h"
 
 enum { BURST = 4096 }; /* bytes that are handed to the link at a time */
-
-struct move {
-    uint64_t at, next; /* next: the line that the host sends next, where it has the page */
-    struct page_plan plan;
-    uint32_t to;     /* PAGE_HOST: the page leaves a GPU that has no room; PAGE_NOBODY: it is only dropped */
-    uint32_t left;   /* answers or lines that are waited for */
-    uint32_t worker; /* of managed memory's driver, which waits for it; NO_WORKER */
-    uint8_t shift;
-    bool is_used;
-};
-enum { NO_WORKER = UINT32_MAX };
-
-struct iommu {
-    struct hostmem *host;
-    const struct paging_spec *spec;
-    const struct page_policy_row *policy;
-    struct directory *directory;
-    struct uvm *uvm;           /* NULL: managed memory does not move */
-    struct frames spilled;     /* bytes of pages that the host holds */
-    struct page_want *waiting; /* in the order they came */
-    size_t waiting_count, waiting_capacity;
-    struct move *moves;
-    size_t move_count, move_capacity;
-    struct iommu_hold hold; /* what the host wants to hold still, while it does */
-    bool is_holding;
-    struct iommu_totals {
-        uint64_t guests[PAGE_HOST];  /* bytes of others' pages that a GPU holds, or that come to it; */
-        uint64_t leaving[PAGE_HOST]; /* and of these, that leave it */
-        uint64_t grants;
-    } totals;
-};
 
 static uint32_t shift_of(uint64_t bytes)
 {
@@ -129,7 +97,9 @@ static void send_line(struct iommu *iommu, uint32_t number)
     } message = {
         .request = {.line = move->next, .id = number, .sectors = (uint8_t)((1u << sectors) - 1)},
         .page = {.shift = move->shift, .to = (uint8_t)move->to, .to_right = (uint8_t)move->plan.right}};
-    bool is_managed = physical_is_managed(move->at); /* such bytes stay where they are */
+    bool is_managed = physical_is_managed(move->at); /* such bytes stay where they are, unless apart */
+    if (is_managed && iommu->host->apart)
+        hostmem_read_apart(iommu->host, move->next, sectors, &message.page, message.writes);
     for (uint32_t i = 0; i < sectors && !is_managed; i++) {
         message.writes[i].mask = UINT32_MAX;
         memcpy(message.writes[i].data, iommu_line(iommu, move->next) + (size_t)i * MEM_SECTOR, MEM_SECTOR);
@@ -354,74 +324,13 @@ static bool has_room(struct iommu *iommu, uint32_t gpu, const struct page *page,
     return false;
 }
 
-/* ---- pages that the host wants to hold still ---- */
-
-static bool is_meant(const struct iommu_hold *hold, const struct page *page)
-{
-    for (size_t i = 0; i < hold->count; i++)
-        if (page_has_some_of(page, &hold->ranges[i]))
-            return true;
-    return false;
-}
-
-static bool is_home(const struct page *page)
-{
-    return page->holders == UINT64_C(1) << directory_home(page->at) && page->is_exclusive;
-}
-
-static void come_home(void *user, struct page *page)
-{
-    struct iommu *iommu = user;
-    if (page->is_busy || is_home(page) || !is_meant(&iommu->hold, page))
-        return;
-    uint32_t home = directory_home(page->at);
-    bool is_there = page_is_held(page, home); /* with others */
-    struct page_plan plan = {.source =
-                                 is_there ? (uint32_t)PAGE_NOBODY : (uint32_t)__builtin_ctzll(page->holders),
-                             .drops = page->holders & ~(UINT64_C(1) << home),
-                             .right = PAGE_WRITE};
-    iommu_move(iommu, page, home, &plan, NO_WORKER);
-}
-
-void iommu_hold(struct iommu *iommu, const struct iommu_hold *pages, uint64_t time)
-{
-    iommu->hold = *pages;
-    iommu->is_holding = true;
-    engine_post(iommu->host->engine, iommu->host->component, time, IOMMU_GOES_ON, NULL, 0);
-}
-
-void iommu_let_go(struct iommu *iommu, uint64_t time)
-{
-    iommu->is_holding = false;
-    engine_post(iommu->host->engine, iommu->host->component, time, IOMMU_GOES_ON, NULL, 0);
-}
-
-struct stillness {
-    const struct iommu_hold *pages;
-    bool is_still;
-};
-
-static void look_for_moves(void *user, struct page *page)
-{
-    struct stillness *look = user;
-    if (is_meant(look->pages, page) && (page->is_busy || (look->pages->come_home && !is_home(page))))
-        look->is_still = false;
-}
-
-bool iommu_holds_still(const struct iommu *iommu, const struct iommu_hold *pages)
-{
-    struct stillness look = {pages, true};
-    directory_each(iommu->directory, look_for_moves, &look);
-    return look.is_still;
-}
-
 /* ---- wants ---- */
 
 /* False: not now. */
 static bool serve(struct iommu *iommu, const struct page_want *want)
 {
     struct page *page = directory_page(iommu->directory, want->at);
-    if (page->is_busy || (iommu->is_holding && is_meant(&iommu->hold, page)))
+    if (page->is_busy || (iommu->is_holding && iommu_is_meant(&iommu->hold, page)))
         return false;
     enum page_right has = page_right(page, want->gpu);
     if (has >= want->right) { /* it came with what was asked for before: the pager need not know that yet */
@@ -443,7 +352,7 @@ static void go_on(struct iommu *iommu)
 {
     size_t left = 0;
     if (iommu->is_holding && iommu->hold.come_home)
-        directory_each(iommu->directory, come_home, iommu);
+        directory_each(iommu->directory, iommu_come_home, iommu);
     for (size_t i = 0; i < iommu->waiting_count; i++)
         if (!serve(iommu, &iommu->waiting[i]))
             iommu->waiting[left++] = iommu->waiting[i];
@@ -459,13 +368,15 @@ static void wait(struct iommu *iommu, const struct page_want *want)
 /* ---- what comes ---- */
 
 static void take_line(struct iommu *iommu, uint32_t number, const struct memsys_request *request,
-                      const unsigned char *writes)
+                      const struct memsys_page *page, const unsigned char *writes)
 {
     uint32_t bytes = iommu->spilled.line_bytes;
     bool is_managed = physical_is_managed(request->line);
     for (uint32_t i = 0; i < bytes / MEM_SECTOR && !is_managed; i++)
         memcpy(iommu_line(iommu, request->line) + (size_t)i * MEM_SECTOR,
                writes + i * sizeof(struct memsys_write) + offsetof(struct memsys_write, data), MEM_SECTOR);
+    if (is_managed && iommu->host->apart)
+        hostmem_take_apart(iommu->host, request, page->turn, writes);
     if (!--iommu->moves[number].left)
         end(iommu, number);
 }
@@ -496,7 +407,7 @@ void iommu_take(struct iommu *iommu, uint32_t gpu, uint8_t kind, const unsigned 
         end(iommu, request.id);
         break;
     case MEM_PAGE:
-        take_line(iommu, request.id, &request, payload + sizeof request + sizeof page);
+        take_line(iommu, request.id, &request, &page, payload + sizeof request + sizeof page);
         break;
     default:
         BUG("the IOMMU was sent \"%s\"", memsys_kind_name(kind));
@@ -538,12 +449,32 @@ struct page iommu_page(const struct iommu *iommu, uint64_t at)
     return directory_look(directory_of(iommu, at), at);
 }
 
-uint32_t iommu_source(const struct iommu *iommu, uint64_t at)
+static const struct move *find_move(const struct iommu *iommu, uint64_t at)
 {
     for (size_t i = 0; i < iommu->move_count; i++)
         if (iommu->moves[i].is_used && at - iommu->moves[i].at < UINT64_C(1) << iommu->moves[i].shift)
-            return iommu->moves[i].plan.source;
-    return PAGE_NOBODY;
+            return &iommu->moves[i];
+    return NULL;
+}
+
+uint32_t iommu_source(const struct iommu *iommu, uint64_t at)
+{
+    const struct move *move = find_move(iommu, at);
+    return move ? move->plan.source : (uint32_t)PAGE_NOBODY;
+}
+
+uint32_t iommu_target(const struct iommu *iommu, uint64_t at)
+{
+    const struct move *move = find_move(iommu, at);
+    return move ? move->to : (uint32_t)PAGE_NOBODY;
+}
+
+bool iommu_has_moves(const struct iommu *iommu)
+{
+    for (size_t i = 0; i < iommu->move_count; i++)
+        if (iommu->moves[i].is_used)
+            return true;
+    return false;
 }
 
 void iommu_each_page(const struct iommu *iommu, directory_fn *call, void *user)

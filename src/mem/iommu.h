@@ -66,6 +66,8 @@ void iommu_let_go(struct iommu *iommu, uint64_t time);
 
 /* The holder that a page on the move comes from; PAGE_NOBODY: who gets it has it already. */
 uint32_t iommu_source(const struct iommu *iommu, uint64_t at);
+uint32_t iommu_target(const struct iommu *iommu, uint64_t at); /* and who gets it; PAGE_NOBODY */
+bool iommu_has_moves(const struct iommu *iommu);
 
 /* A line of a page that the host holds. */
 unsigned char *iommu_line(struct iommu *iommu, uint64_t line);

@@ -315,6 +315,7 @@ bool memsys_init(struct memsys *mem, const struct memsys_config *config, struct 
     make_links(mem, config);
     mem->clients = config->clients;
     mem->hostmem = config->host;
+    mem->shape.apart = hostmem_apart(config->host);
     if (config->has_peers)
         mem->gateway = gateway_new(mem->engine, mem->path, mem, mem->clients, config->host_node);
     keep_peers(mem, config->l2);
@@ -350,6 +351,7 @@ static void free_pages(struct pages_here *pages)
     rights_fini(&pages->rights);
     frames_fini(&pages->frames);
     index_fini(&pages->written);
+    news_fini(&pages->news);
     mem_free(pages->managed);
     mem_free(pages->parked);
     mem_free(pages->recalls);

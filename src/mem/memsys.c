@@ -410,6 +410,30 @@ void memsys_forget_writes(struct memsys *mem)
         index_fini(&mem->specs[i].pages->written);
 }
 
+void memsys_take_news(struct memsys *mem, memsys_news_fn *call, void *user)
+{
+    for (uint32_t i = 0; i < mem->islands; i++) {
+        struct news *news = &mem->specs[i].pages->news;
+        for (size_t k = 0; k < news->blocks.count; k++)
+            call(user, mem->shape.home, news->blocks.keys[k] << APART_SHIFT, &news->masks[k]);
+        news_fini(news);
+    }
+}
+
+void memsys_each_written(const struct memsys *mem, memsys_written_fn *call, void *user)
+{
+    for (uint32_t i = 0; i < mem->islands; i++) {
+        const struct index *written = &mem->specs[i].pages->written;
+        for (size_t k = 0; k < written->count; k++)
+            call(user, written->keys[k] << MANAGED_PAGE_SHIFT);
+    }
+}
+
+const struct apart *memsys_apart(const struct memsys *mem)
+{
+    return mem->shape.apart;
+}
+
 void memsys_flush(struct memsys *mem, bool forget)
 {
     memsys_sync(mem, 0, UINT64_MAX, forget);

@@ -167,6 +167,17 @@ void memsys_refresh_managed(struct memsys *mem);
 bool memsys_wrote_managed(const struct memsys *mem, uint64_t at);
 void memsys_forget_writes(struct memsys *mem);
 
+/* Where managed memory is apart (mem/apart.h), between runs: calls for each block of it that this GPU has
+ * written to since the last time, on this rank; and for each page that memsys_wrote_managed knows of. Of
+ * whole lines of the GPU's copy of it, at an offset: which rank has it. */
+struct news_masks;
+typedef void memsys_news_fn(void *user, uint32_t home, uint64_t offset, const struct news_masks *masks);
+void memsys_take_news(struct memsys *mem, memsys_news_fn *call, void *user);
+typedef void memsys_written_fn(void *user, uint64_t offset);
+void memsys_each_written(const struct memsys *mem, memsys_written_fn *call, void *user);
+struct apart;
+const struct apart *memsys_apart(const struct memsys *mem); /* or NULL */
+
 /* Counters over all slices and channels: mem/spec.h names them. */
 void memsys_count(const struct memsys *mem, struct memsys_counters *counters);
 

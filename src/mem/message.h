@@ -128,8 +128,8 @@ struct memsys_page { /* follows the head of messages about pages, whose line is 
     uint8_t shift;   /* the page has 1 << shift bytes */
     uint8_t right;   /* that the addressee wants, keeps or gets: enum page_right */
     uint8_t to;      /* of MEM_RECALL: who gets the bytes; or PAGE_NOBODY */
-    uint8_t to_right;  /* and may do what with them */
-    uint8_t unused[4]; /* zero */
+    uint8_t to_right; /* and may do what with them */
+    uint32_t turn;    /* of MEM_PAGE, of managed memory that is apart (mem/apart.h); else zero */
 };
 
 /* The id of such a message is the number of the IOMMU's move; or this, and nobody waits for an answer. */

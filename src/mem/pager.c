@@ -4,6 +4,7 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "base/text.h"
+#include "mem/apart.h"
 #include "mem/left_out.h"
 #include "mem/memsys.h"
 #include "paging/directory.h"
@@ -198,6 +199,8 @@ static void take_line(struct component *self, struct pager_state *state, const s
     struct memsys_request request = message->request;
     request.id = coming_of(pager, message);
     request.policy = MEM_MOVED;
+    if (memsys_apart(pager->mem))
+        apart_mark(&request, message->page.turn);
     uint32_t bytes = memsys_payload_bytes(MEM_WRITE, request.sectors, 0);
     struct page_message written; /* a write: without what is known of the page */
     written.request = request;
@@ -301,8 +304,13 @@ static void send_line(struct component *self, struct pager_state *state, const s
     struct going *going = &pager->going[reply.id];
     struct page_message message = {
         .request = {.line = reply.line, .id = going->move, .sectors = reply.sectors}, .page = going->page};
+    const unsigned char *behind = event->payload + sizeof reply + sector_count(reply.sectors) * MEM_SECTOR;
+    struct apart_tail tail = {.masks = {UINT32_MAX, UINT32_MAX, UINT32_MAX, UINT32_MAX}};
+    if ((size_t)(event->payload + event->bytes - behind) == sizeof tail)
+        memcpy(&tail, behind, sizeof tail);
+    message.page.turn = tail.turn;
     for (uint32_t i = 0; i < sector_count(reply.sectors); i++) {
-        struct memsys_write write = {.mask = UINT32_MAX};
+        struct memsys_write write = {.mask = tail.masks[i]};
         memcpy(write.data, event->payload + sizeof reply + i * MEM_SECTOR, MEM_SECTOR);
         memcpy(message.writes + i * sizeof write, &write, sizeof write);
     }

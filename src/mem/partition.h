@@ -7,6 +7,7 @@
 #define MEM_PARTITION_H
 
 #include "base/err.h"
+#include "mem/apart.h"
 #include "mem/cache.h"
 #include "mem/dram_timing.h"
 #include "mem/frames.h"
@@ -48,7 +49,8 @@ struct memsys_shape {
     uint32_t channels_per_slice;
     uint64_t l3_latency_ps, l3_sector_fs;
     struct home memory;  /* the bytes */
-    struct home managed; /* those of managed memory, which stay where they are, whoever holds their page */
+    struct home managed; /* those of managed memory, which stay where they are, whoever holds their page; */
+    const struct apart *apart; /* but for a copy of all GPUs of this rank, where there are others; or NULL */
 };
 
 /* Slices send requests for the host's memory on, by their place among these lines: beyond all of the GPU's
@@ -187,6 +189,7 @@ struct recall {
 struct pages_here {
     struct rights rights;
     struct frames frames;   /* of lines away from home */
+    struct news news;       /* of managed memory, where it is apart */
     struct index written;   /* managed pages that were written to, by offset >> MANAGED_PAGE_SHIFT */
     uint64_t *managed;      /* slots of caches that may have lines of managed memory, a bit each, by slice; */
     uint32_t managed_words; /* so many of each slice */
@@ -373,6 +376,11 @@ bool pages_hold(const struct here *here, uint32_t slice, const struct head *head
 
 /* Whether a request for this line, which was let in, goes on to the host's memory. */
 bool pages_are_far(const struct here *here, uint64_t line);
+
+/* Where managed memory is apart: a line of a page that moves comes; and what follows one that goes. */
+void pages_take_apart(const struct partition_spec *spec, const struct memsys_request *request,
+                      const unsigned char *payload);
+struct apart_tail pages_apart_tail(const struct partition_spec *spec, const struct memsys_request *request);
 
 /* MEM_RECALL and MEM_GRANT. */
 void pages_take_order(const struct here *here, const struct head *head, const unsigned char *payload);

@@ -28,7 +28,42 @@ void pages_write_managed(const struct partition_spec *spec, uint64_t offset, con
     struct index *written = &spec->pages->written;
     if (index_find(written, offset >> MANAGED_PAGE_SHIFT) == INDEX_NONE)
         index_add(written, offset >> MANAGED_PAGE_SHIFT);
+    if (UNLIKELY(spec->shape->apart != NULL))
+        news_add(&spec->pages->news, offset, mask);
     home_write(&spec->shape->managed, offset, sector, mask);
+}
+
+/* What GPUs of this rank have already, and maybe read now, is not written again. */
+void pages_take_apart(const struct partition_spec *spec, const struct memsys_request *request,
+                      const unsigned char *payload)
+{
+    const struct memsys_shape *shape = spec->shape;
+    uint64_t offset = physical_offset(physical_unpack(request->line));
+    uint32_t turn = apart_turn(shape->apart, request);
+    for (uint32_t left = request->sectors; left; left &= left - 1, payload += sizeof(struct memsys_write)) {
+        uint64_t at = offset + (uint64_t)__builtin_ctz(left) * MEM_SECTOR;
+        struct memsys_write write;
+        unsigned char before[MEM_SECTOR];
+        memcpy(&write, payload, sizeof write);
+        home_read(&shape->managed, at, before);
+        if (apart_is_old(shape->apart, at, turn))
+            continue;
+        if (memcmp(before, write.data, MEM_SECTOR) != 0)
+            home_write(&shape->managed, at, write.data, UINT32_MAX);
+        if (write.mask)
+            news_add(&spec->pages->news, at, write.mask);
+    }
+}
+
+struct apart_tail pages_apart_tail(const struct partition_spec *spec, const struct memsys_request *request)
+{
+    struct apart_tail tail = {.turn = spec->shape->apart->turn};
+    uint64_t offset = physical_offset(physical_unpack(request->line));
+    uint32_t count = 0;
+    for (uint32_t left = request->sectors; left; left &= left - 1)
+        tail.masks[count++] =
+            news_of(&spec->pages->news, offset + (uint64_t)__builtin_ctz(left) * MEM_SECTOR);
+    return tail;
 }
 
 /* ---- requests that wait ---- */

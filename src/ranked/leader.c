@@ -30,7 +30,6 @@ struct leader {
     size_t changed_count, changed_capacity;
     struct observed *observed; /* by GPU */
     uint32_t gpu_count;
-    bool moves_managed;
     uint64_t objects, tasks;
 };
 
@@ -251,12 +250,6 @@ static void manage(struct machine *base, const struct managed_order *order)
     struct leader *leader = leader_of(base);
     struct archive body = archive_writer();
     struct managed_order copy = *order;
-    if (leader->moves_managed && order->kind == MANAGED_NEW && !leader->is_lost) {
-        err_set(&leader->err,
-                "managed memory that moves on demand does not run over ranks: leave it at the host "
-                "(--set paging.managed=remote), or run on one rank");
-        leader->is_lost = true;
-    }
     ARCHIVE_VALUE(&body, copy);
     tell(leader, ORDER_MANAGE, &body);
     machine_manage(leader->machine, order);
@@ -384,7 +377,6 @@ struct machine *ranked_new(struct ranks *ranks, const struct system *system,
     leader->base.ops = &leader_ops;
     leader->ranks = own.ranks = ranks;
     leader->gpu_count = system_devices(system);
-    leader->moves_managed = system_moves_managed(system);
     leader->observed = mem_alloc(leader->gpu_count, sizeof *leader->observed);
     pthread_mutex_init(&leader->lock, NULL);
     if (tell_machine(leader, system, options, err) && (leader->machine = machine_new(system, &own, err)))

@@ -8,12 +8,13 @@
 #include "ranks/parts.h"
 #include "system/owned.h"
 #include "system/managed.h"
+#include "system/managed_apart.h"
 #include "system/over_ranks.h"
 
 #include <stdio.h>
 
 static const struct archive_kind kind = {
-    .magic = "HEDDLETC", .name = "checkpoint of a timed run", .version = {15, ENGINE_MESSAGE_VERSION}};
+    .magic = "HEDDLETC", .name = "checkpoint of a timed run", .version = {16, ENGINE_MESSAGE_VERSION}};
 
 /* ---- what must be the same: a line each ---- */
 
@@ -223,6 +224,8 @@ static void archive_state(struct local_machine *machine, struct archive *archive
         machine_archive_memory(machine, archive);
     if (archive->reading)
         machine_share(machine);
+    if (archive->reading)
+        machine_apart_give(machine); /* they begin with no bytes */
 }
 
 /* ---- files ---- */

@@ -10,6 +10,7 @@
 #include "system/fabric.h"
 #include "system/journal.h"
 #include "system/managed.h"
+#include "system/managed_apart.h"
 #include "system/over_ranks.h"
 #include "system/pages.h"
 
@@ -71,6 +72,8 @@ static bool build(struct local_machine *machine, struct err *err)
         hostmem_move_pages(machine->host, &system->paging);
     if (moves_managed)
         iommu_drive_managed(hostmem_iommu(machine->host), &system->uvm, &machine->areas);
+    if (moves_managed && machine_is_spread(machine))
+        hostmem_keep_apart(machine->host);
     hostmem_listen(machine->host, &machine->probe);
     for (uint32_t i = 0; i < machine->gpu_count; i++) {
         struct gpu_config config = system_gpu(system_of_device(system, i));
@@ -134,9 +137,7 @@ static void place_memory(struct local_machine *machine)
     homes_map(table, machine->space);
     hostmem_set(machine->host, list, homes_ranges_of(table, HOME_HOST, list));
     uint32_t managed = homes_ranges_of(table, HOME_MANAGED, list);
-    hostmem_set_managed(machine->host, list, managed);
-    for (uint32_t home = 0; home < machine_homes(machine); home++)
-        memsys_set_managed(machine_home_mem(machine, home), list, managed);
+    machine_apart_place(machine, list, managed);
     for (uint32_t i = 0; i < machine->gpu_count; i++) {
         struct space_block workspaces = gpu_workspaces(machine->gpus[i].gpu);
         space_map(machine->space, workspaces.at, workspaces.bytes, workspaces.to);
@@ -409,6 +410,7 @@ static void begin_anew(struct local_machine *machine)
         machine->gpus[i].stopped = false;
     }
     machine_gather_all_pages(machine);
+    machine_managed_leave(machine);
     note_traffic(machine);
     take_apart(machine);
     if (!build(machine, &err))

@@ -1,4 +1,6 @@
 #include "system/managed.h"
+#include "system/managed_apart.h"
+#include "system/over_ranks.h"
 #include "system/copies.h"
 #include "system/journal.h"
 #include "base/archive.h"
@@ -22,6 +24,7 @@ static struct uvm *uvm_of(const struct local_machine *machine)
 
 void machine_managed_fini(struct local_machine *machine)
 {
+    machine_apart_fini(machine);
     mem_free(machine->sums.list);
     index_fini(&machine->sums.pages);
     areas_fini(&machine->areas);
@@ -67,46 +70,69 @@ static uint64_t *sum_before(struct managed_sums *sums, uint64_t at)
     return &sums->list[number];
 }
 
-/* No GPU has it any more: the CPU took it, or a copy changed it. */
-static void take_back(struct local_machine *machine, struct page *page, bool by_cpu)
+/* No GPU has them any more: the CPU took them, or a copy changed them. */
+static void take_back(struct local_machine *machine, const struct managed_pages *pages, bool by_cpu)
 {
-    for (uint32_t home = 0; home < machine_homes(machine) && !left_out(LEFT_OUT_TAKEN_BACK); home++)
-        memsys_forget_pages(machine_home_mem(machine, home), page->at, page_bytes(page));
-    if (by_cpu)
-        uvm_cpu_took(uvm_of(machine), page, machine->now);
-    else
-        uvm_take_back(uvm_of(machine), page);
-    for (uint64_t left = page->mappers; left; left &= left - 1)
-        memsys_map_page(machine_home_mem(machine, (uint32_t)__builtin_ctzll(left)), page->at, page->shift);
+    struct uvm *uvm = uvm_of(machine);
+    for (size_t i = 0; i < pages->count && !left_out(LEFT_OUT_TAKEN_BACK); i++)
+        for (uint32_t home = 0; home < machine_homes(machine); home++)
+            memsys_forget_pages(machine_home_mem(machine, home), pages->list[i], PAGE_BYTES);
+    if (pages->count)
+        machine_apart_fetch(machine);
+    for (size_t i = 0; i < pages->count; i++) {
+        struct page *page = directory_page(uvm_directory(uvm), pages->list[i]);
+        if (by_cpu)
+            uvm_cpu_took(uvm, page, machine->now);
+        else
+            uvm_take_back(uvm, page);
+        for (uint64_t left = page->mappers; left; left &= left - 1)
+            memsys_map_page(machine_home_mem(machine, (uint32_t)__builtin_ctzll(left)), page->at,
+                            page->shift);
+    }
+}
+
+static void add_page(struct managed_pages *pages, uint64_t at)
+{
+    mem_grow(pages->list, pages->count, pages->capacity);
+    pages->list[pages->count++] = at;
 }
 
 static bool was_written(const struct local_machine *machine, uint64_t at)
 {
-    for (uint32_t home = 0; home < machine_homes(machine); home++)
-        if (memsys_wrote_managed(machine_home_mem(machine, home), at))
-            return true;
-    return false;
+    bool was = machine_apart_wrote(machine, at);
+    for (uint32_t home = 0; home < machine_homes(machine) && !was; home++)
+        was = memsys_wrote_managed(machine_home_mem(machine, home), at);
+    return was;
 }
 
-/* Compares a page with what it was; `may_write`: since then, GPUs may have written to it. */
-static void compare(struct local_machine *machine, struct page *page, bool may_write)
+struct comparison {
+    struct local_machine *machine;
+    bool may_write; /* since then, GPUs may have written to pages */
+    struct managed_pages changed;
+};
+
+/* Compares a page with what it was. */
+static void compare(void *user, struct page *page)
 {
+    struct comparison *all = user;
+    struct local_machine *machine = all->machine;
     const char *bytes = is_on_gpu(page) && !page->is_busy ? bytes_of(machine, page->at) : NULL;
     uint64_t *before = sum_before(&machine->sums, page->at), sum = bytes ? sum_of(bytes) : NO_SUM;
     bool changed = bytes && *before != NO_SUM && *before != sum;
     *before = sum;
-    if (changed && !(may_write && was_written(machine, page->at)))
-        take_back(machine, page, true);
+    if (changed && !(all->may_write && was_written(machine, page->at)))
+        add_page(&all->changed, page->at);
 }
 
-static void compare_after(void *user, struct page *page)
+/* The program took what it changed. It is where the program is that is looked. */
+static void compare_all(struct local_machine *machine, bool may_write)
 {
-    compare(user, page, true);
-}
-
-static void compare_before(void *user, struct page *page)
-{
-    compare(user, page, false);
+    struct comparison all = {.machine = machine, .may_write = may_write};
+    if (machine_leads(machine))
+        directory_each(uvm_directory(uvm_of(machine)), compare, &all);
+    machine_apart_agree(machine, &all.changed);
+    take_back(machine, &all.changed, true);
+    mem_free(all.changed.list);
 }
 
 /* For the journal of a checkpoint: all that GPUs may have written is as if they had done so there. */
@@ -138,11 +164,19 @@ void machine_managed_archive(struct local_machine *machine, struct archive *arch
     }
     if (archive->good && sums->pages.count)
         archive_sparse(archive, sums->list, sums->pages.count * sizeof *sums->list);
+    machine_apart_archive(machine, archive);
+}
+
+void machine_managed_leave(struct local_machine *machine)
+{
+    machine_apart_fetch(machine);
+    machine_apart_empty(machine);
 }
 
 /* Kernels see what the program wrote. Pages stay where they are. */
 static void refresh(struct local_machine *machine)
 {
+    machine_apart_give(machine);
     for (uint32_t home = 0; home < machine_homes(machine) && !left_out(LEFT_OUT_TAKEN_BACK); home++)
         memsys_refresh_managed(machine_home_mem(machine, home));
 }
@@ -152,6 +186,7 @@ static void sync_managed(struct local_machine *machine)
 {
     for (uint32_t home = 0; home < machine_homes(machine); home++)
         memsys_sync_managed(machine_home_mem(machine, home));
+    machine_apart_fetch(machine);
 }
 
 void machine_managed_settle(struct local_machine *machine)
@@ -164,10 +199,11 @@ void machine_managed_settle(struct local_machine *machine)
     machine_managed_note_writes(machine);
     if (machine->running)
         return;
-    directory_each(uvm_directory(uvm), compare_after, machine);
+    compare_all(machine, true);
     refresh(machine); /* pages that both have written to */
     for (uint32_t home = 0; home < machine_homes(machine); home++)
         memsys_forget_writes(machine_home_mem(machine, home));
+    machine_apart_forget_writes(machine);
 }
 
 void machine_managed_take_back(struct local_machine *machine)
@@ -177,9 +213,11 @@ void machine_managed_take_back(struct local_machine *machine)
     if (is_used && machine->running) /* who knows who changed it? */
         sync_managed(machine);
     else if (is_used)
-        directory_each(uvm_directory(uvm), compare_before, machine);
+        compare_all(machine, false);
     if (is_used)
         refresh(machine); /* also pages that were on the move */
+    else
+        machine_apart_give(machine); /* to GPUs that get their first pages now */
     if (uvm)
         uvm_cpu_is_done(uvm);
 }
@@ -191,11 +229,14 @@ void machine_managed_changed(struct local_machine *machine, const struct task *t
         return;
     uint64_t bytes = (task->depth - 1) * task->to.slice + (task->height - 1) * task->to.pitch + task->width;
     uint64_t first = piece.to.packed / PAGE_BYTES * PAGE_BYTES;
+    struct managed_pages changed = {0};
     for (uint64_t at = first; at < piece.to.packed + bytes; at += PAGE_BYTES) {
-        struct page *page = directory_page(uvm_directory(uvm_of(machine)), at);
+        const struct page *page = directory_page(uvm_directory(uvm_of(machine)), at);
         if (is_on_gpu(page) && !page->is_busy)
-            take_back(machine, page, false);
+            add_page(&changed, at);
     }
+    take_back(machine, &changed, false);
+    mem_free(changed.list);
     refresh(machine); /* also pages that are on the move */
 }
 
@@ -247,7 +288,9 @@ static void forget(struct local_machine *machine, struct uvm *uvm, const struct 
 {
     for (uint32_t home = 0; home < machine_homes(machine); home++)
         memsys_forget_pages(machine_home_mem(machine, home), order->at.packed, order->bytes);
+    machine_apart_fetch(machine);
     uvm_forget(uvm, order->at.packed, order->bytes);
+    machine_apart_clear(machine, order->at.packed, order->bytes);
 }
 
 void machine_managed_order(struct local_machine *machine, const struct managed_order *order)
@@ -260,8 +303,12 @@ void machine_managed_order(struct local_machine *machine, const struct managed_o
     switch (order->kind) {
     case MANAGED_LOOKED_AT:
     case MANAGED_CALLED:
-        if (replays || !machine->running || !uvm_is_used(uvm))
+        if (replays || !machine->running)
             return;
+        if (!uvm_is_used(uvm)) {
+            machine_apart_give(machine);
+            return;
+        }
         if (order->kind == MANAGED_LOOKED_AT)
             sync_managed(machine);
         refresh(machine);

@@ -24,6 +24,9 @@ void machine_managed_turn(struct local_machine *machine);
 void machine_managed_note_writes(struct local_machine *machine);
 void machine_managed_archive(struct local_machine *machine, struct archive *archive);
 
+/* The machine is about to be made anew: no GPU holds pages any more. */
+void machine_managed_leave(struct local_machine *machine);
+
 /* A copy has changed memory of the host. */
 void machine_managed_changed(struct local_machine *machine, const struct task *task);
 

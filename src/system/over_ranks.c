@@ -6,6 +6,7 @@
 #include "ranks/ranks.h"
 #include "system/copies.h"
 #include "system/fabric.h"
+#include "system/managed_apart.h"
 #include "system/spread.h"
 
 #include <string.h>
@@ -55,7 +56,7 @@ static void archive_known(struct local_machine *machine, uint32_t of, struct arc
     struct component *host = hostmem_component(machine->host);
     if (copies && component_rank(host) == of)
         archive_component(archive, host, component_state_bytes(host));
-    if (system_moves_pages(machine->system) && component_rank(host) == of)
+    if (hostmem_iommu(machine->host) && component_rank(host) == of)
         iommu_archive(hostmem_iommu(machine->host), archive);
 }
 
@@ -125,6 +126,7 @@ void machine_share(struct local_machine *machine)
     mem_free(all);
     mem_free(sums);
     text_fini(&mine.text);
+    machine_apart_fetch(machine);
 }
 
 /* ---- heaps of kernels ---- */

@@ -35,6 +35,12 @@ struct page_ranges {
     size_t count, capacity;
 };
 
+/* Likewise, pages of managed memory. */
+struct managed_pages {
+    uint64_t *list;
+    size_t count, capacity;
+};
+
 struct local_machine {
     struct machine base;
     const struct system *system;
@@ -59,6 +65,13 @@ struct local_machine {
         uint64_t *list;      /* checksums of their bytes; 0: none */
         size_t capacity;
     } sums;
+    struct managed_copy { /* over ranks (system/managed_apart.h) */
+        char *at;         /* of managed memory, by offset, for GPUs of this rank; NULL: there is none */
+        uint64_t bytes;
+        uint64_t first, last; /* of what is being cleared */
+        bool was_used;        /* when GPUs were asked last what they wrote */
+        struct index written; /* on the leading rank: pages that GPUs wrote to, by offset */
+    } copy;
     struct gpu_slot *gpus;       /* devices, as tasks name them */
     uint32_t gpu_count, members; /* of each, which are homes */
     struct task *waiting;        /* kernels that no slot was free for; and copies, which take turns */

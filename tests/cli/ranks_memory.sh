@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Memory that kernels of several ranks share: malloc in kernels of a GPU that is spread in parts. The same bytes as on one
-# rank, from checkpoints too.
+# Memory that kernels of several ranks share: malloc in kernels of a GPU that is spread in parts, and managed memory that
+# moves between GPUs and the program. The same bytes as on one rank, from checkpoints too.
 # shellcheck source=tests/cli/lib.bash
 source "$(dirname "${BASH_SOURCE[0]}")/lib.bash"
 command -v mpirun >/dev/null && [[ -e $(dirname "$HEDDLE")/ranks/libheddle_ranks.so ]] || exit 77
@@ -37,4 +37,25 @@ if has nvcc 'malloc in kernels'; then
     once
     on 2 1 --checkpoint two.ckpt --checkpoint-at 100000
     on 3 1 --resume two.ckpt
+fi
+
+# ---- managed memory that moves on demand ----
+if has nvcc 'managed memory'; then
+    for name in managed managed_room; do
+        nvcc -O2 -arch=sm_90 -cudart shared -o "$name" "$HEDDLE_HOME/tests/programs/$name.cu" >built 2>&1 || fail "$(cat built)"
+    done
+    program=(--system h200-x2 --set gpu.sm_count=8 ./managed)
+    once
+    on 2 2
+    on 3 1 --checkpoint three.ckpt --checkpoint-at 500000 # GPUs in parts, which have pages then
+    on 1 1 --resume three.ckpt
+    on 2 1 --resume three.ckpt
+    on 1 1 --checkpoint one.ckpt --checkpoint-at 2000000
+    on 2 1 --resume one.ckpt
+    program=(--system h200-x8 --set system.gpus=4 --set gpu.sm_count=4 ./managed)
+    once
+    on 4 1
+    program=(--system h200-x2 --set gpu.sm_count=8 --set gpu.memory=5MiB ./managed_room) # blocks have to leave
+    once
+    on 2 1
 fi
