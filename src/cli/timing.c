@@ -180,10 +180,7 @@ static bool attach_makes_sense(const struct timing_request *request, struct err 
 /* What needs all of the machine in one process. */
 static bool ranks_make_sense(const struct timing_request *request, struct err *err)
 {
-    const char *alone = request->attach   ? "--attach"
-                        : request->shared ? "--shared"
-                        : request->record ? "--record"
-                                          : NULL;
+    const char *alone = request->attach ? "--attach" : request->shared ? "--shared" : NULL;
     return !alone || ranks_job().count == 1 || err_set(err, "%s does not go with several ranks", alone);
 }
 

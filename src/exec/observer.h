@@ -4,6 +4,7 @@
 #define EXEC_OBSERVER_H
 
 #include "exec/exec.h"
+#include "base/text.h"
 #include "isa/warp.h"
 
 struct block;
@@ -13,6 +14,10 @@ struct observer {
     /* Called by the thread that runs the block, which has `observed` for the observer. */
     void (*begins)(struct observer *observer, struct block *block);
     void (*ends)(struct observer *observer, struct block *block);
+    /* Of a launch on several ranks (src/ranked), or NULL: adds what it has seen since the last time; and
+     * takes what another one of this launch has seen. While no block runs. */
+    void (*tell)(struct observer *observer, struct text *bytes);
+    bool (*take)(struct observer *observer, const char *bytes, size_t count);
 };
 
 /* What runs the warps of a launch one instruction at a time. */

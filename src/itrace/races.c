@@ -6,6 +6,7 @@
 #include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
+#include <string.h>
 
 enum {
     LINE_BYTES = 128,
@@ -153,8 +154,12 @@ struct shard {
 
 struct races {
     _Atomic int found;    /* enum races_found */
-    pthread_mutex_t lock; /* of the list */
+    pthread_mutex_t lock; /* of the list, and of `told` */
     struct races_block *blocks;
+    bool sends;                /* blocks go to another rank: */
+    struct text told;          /* struct told_line */
+    int told_found;            /* and what was found that was told */
+    struct races_block *taker; /* of blocks of other ranks */
     struct shard shards[SHARDS];
 };
 
@@ -397,10 +402,43 @@ static void unlock(struct shard *shard)
     atomic_store_explicit(&shard->locked, false, memory_order_release);
 }
 
+static void forget(struct races_block *own)
+{
+    for (size_t i = 0; i < own->line_count; i++)
+        own->slots[own->lines[i].slot] = 0;
+    own->line_count = 0;
+}
+
+struct told_line {
+    uint64_t number; /* TOLD_FOUND: what was found, in `block` */
+    uint32_t block, in_parts;
+    struct masks masks;
+    uint32_t unused;
+};
+#define TOLD_FOUND UINT64_MAX
+
+static void send(struct races_block *own)
+{
+    struct races *races = own->races;
+    pthread_mutex_lock(&races->lock);
+    for (size_t i = 0; i < own->line_count; i++) {
+        const struct used_line *used = &own->lines[i];
+        struct told_line one = {
+            .number = used->number, .block = own->block, .in_parts = used->in_parts, .masks = used->at_all};
+        text_add_bytes(&races->told, (const char *)&one, sizeof one);
+    }
+    pthread_mutex_unlock(&races->lock);
+    forget(own);
+}
+
 /* All that the block used goes to the launch. */
 static void merge(struct races_block *own)
 {
     struct races *races = own->races;
+    if (races->sends) {
+        send(own);
+        return;
+    }
     struct shard *shard = NULL;
     struct region *region = NULL;
     enum races_found most = RACES_NONE;
@@ -436,13 +474,6 @@ static void merge(struct races_block *own)
     own->line_count = 0;
     if (most)
         found(races, most);
-}
-
-static void forget(struct races_block *own)
-{
-    for (size_t i = 0; i < own->line_count; i++)
-        own->slots[own->lines[i].slot] = 0;
-    own->line_count = 0;
 }
 
 /* ---- a running block ---- */
@@ -806,6 +837,47 @@ void races_block_end(struct races_block *own)
         merge(own);
 }
 
+/* ---- on several ranks ---- */
+
+void races_send(struct races *races)
+{
+    races->sends = true;
+}
+
+void races_tell(struct races *races, struct text *bytes)
+{
+    struct told_line one = {.number = TOLD_FOUND, .block = (uint32_t)races->found};
+    if (races->told.length)
+        text_add_bytes(bytes, races->told.at, races->told.length);
+    races->told.length = 0;
+    if (races->found != races->told_found)
+        text_add_bytes(bytes, (const char *)&one, sizeof one);
+    races->told_found = races->found;
+}
+
+bool races_take(struct races *races, const char *bytes, size_t count)
+{
+    struct told_line one;
+    if (!races->taker)
+        races->taker = races_block_new(races, 0, 0);
+    struct races_block *own = races->taker;
+    for (size_t at = 0; at + sizeof one <= count; at += sizeof one) {
+        memcpy(&one, bytes + at, sizeof one);
+        if (one.number == TOLD_FOUND) {
+            found(races, (enum races_found)one.block);
+            continue;
+        }
+        if (own->block != one.block)
+            races_block_end(own);
+        own->block = one.block;
+        struct used_line *used = add_line(own, one.number);
+        used->at_all = one.masks;
+        used->in_parts = one.in_parts;
+    }
+    races_block_end(own);
+    return count % sizeof one == 0;
+}
+
 /* ---- life ---- */
 
 struct races_block *races_block_new(struct races *races, uint32_t warp_count, uint64_t shared_bytes)
@@ -861,6 +933,7 @@ void races_free(struct races *races)
         mem_free(shard->parts);
     }
     pthread_mutex_destroy(&races->lock);
+    text_fini(&races->told);
     mem_free(races);
 }
 

@@ -15,6 +15,7 @@
 #ifndef ITRACE_RACES_H
 #define ITRACE_RACES_H
 
+#include "base/text.h"
 #include "isa/request.h"
 
 #include <stdbool.h>
@@ -39,6 +40,12 @@ enum races_found races_find(const struct races *races); /* of the blocks that ha
 struct races_block *races_block_new(struct races *races, uint32_t warp_count, uint64_t shared_bytes);
 void races_block_begin(struct races_block *own, uint64_t number);
 void races_block_end(struct races_block *own);
+
+/* Of a launch on several ranks: the blocks that end here are not compared, but gathered for the races of
+ * another rank, which takes them. Once it is said, before the first block. */
+void races_send(struct races *races);
+void races_tell(struct races *races, struct text *bytes); /* adds what came since the last time */
+bool races_take(struct races *races, const char *bytes, size_t count);
 
 void races_opened(struct races_block *own); /* a barrier of the block */
 void races_use(struct races_block *own, uint32_t warp, const struct request *request);

@@ -1,9 +1,11 @@
 #include "itrace/recorder.h"
 #include "itrace/races.h"
+#include "base/archive.h"
 #include "exec/block.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stdlib.h>
 
 /* A kernel that was launched: the functions of it that ran. */
 struct recorded_kernel {
@@ -27,6 +29,14 @@ struct recorded_launch {
     _Atomic uint64_t workspace;
     struct races *races;               /* or NULL: its instructions are in doubt anyway */
     struct recorded_block *pool, *all; /* to use again, and all of them; with the kernel's lock held */
+    struct afar *afar; /* where it is gathered for another rank, which has the writer; or NULL */
+};
+
+struct afar {
+    pthread_mutex_t lock; /* of: */
+    struct archive blocks;
+    uint32_t codes, doubts; /* that were told */
+    uint64_t workspace;
 };
 
 struct recorded_block {
@@ -166,6 +176,34 @@ static void block_begins(struct observer *observer, struct block *block)
     launch->workspace = block->worker->grid->workspace;
 }
 
+static void archive_blob(struct blob *blob, struct archive *archive)
+{
+    ARCHIVE_LIST(archive, blob->at, blob->count, blob->capacity);
+}
+
+static void archive_block(struct chunk_block *block, struct archive *archive)
+{
+    archive_blob(&block->lengths, archive);
+    archive_blob(&block->runs, archive);
+    archive_blob(&block->data, archive);
+    archive_blob(&block->firsts, archive);
+    ARCHIVE_VALUE(archive, block->table_bytes);
+}
+
+static void keep_block(struct recorded_launch *launch, uint64_t number, struct chunk_block *block)
+{
+    struct afar *afar = launch->afar;
+    if (!afar) {
+        itrace_launch_writer_add(launch->writer, number, block);
+        return;
+    }
+    pthread_mutex_lock(&afar->lock);
+    archive_number(&afar->blocks, number, UINT64_MAX);
+    archive_block(block, &afar->blocks);
+    pthread_mutex_unlock(&afar->lock);
+    chunk_block_reset(block);
+}
+
 static void block_ends(struct observer *observer, struct block *block)
 {
     struct recorded_launch *launch = (struct recorded_launch *)observer;
@@ -179,7 +217,7 @@ static void block_ends(struct observer *observer, struct block *block)
     }
     if (own->races)
         races_block_end(own->races);
-    itrace_launch_writer_add(launch->writer, block->number, &own->streams);
+    keep_block(launch, block->number, &own->streams);
     block->observed = NULL;
     pthread_mutex_lock(&launch->kernel->lock);
     own->next = launch->pool;
@@ -284,27 +322,152 @@ static size_t find_kernel(struct itrace_recorder *recorder, const struct kernel 
     mem_grow(recorder->kernels, recorder->kernel_count, recorder->kernel_capacity);
     recorder->kernels[recorder->kernel_count] = made;
     find_code(made, kernel->code);
-    copy_facts(recorder->trace, kernel);
+    if (recorder->trace)
+        copy_facts(recorder->trace, kernel);
     return recorder->kernel_count++;
+}
+
+/* ---- on several ranks ---- */
+
+/* The functions that ran since the last time. */
+static void tell_codes(struct recorded_launch *launch, struct archive *archive)
+{
+    struct recorded_kernel *own = launch->kernel;
+    pthread_mutex_lock(&own->lock);
+    archive_number(archive, own->code_count - launch->afar->codes, UINT32_MAX);
+    for (; launch->afar->codes < own->code_count; launch->afar->codes++)
+        own->kernel->isa->archive_code(own->kernel, own->codes[launch->afar->codes]->code, archive);
+    pthread_mutex_unlock(&own->lock);
+}
+
+static void take_codes(struct recorded_kernel *own, struct archive *archive)
+{
+    for (uint64_t count = archive_number(archive, 0, UINT32_MAX); count && archive->good; count--) {
+        const struct isa_code *code = own->kernel->isa->archive_code(own->kernel, NULL, archive);
+        if (archive_check(archive, code))
+            find_code(own, code);
+    }
+}
+
+static void tell(struct observer *observer, struct text *bytes)
+{
+    struct recorded_launch *own = (struct recorded_launch *)observer;
+    struct afar *afar = own->afar;
+    struct text races = {0};
+    if (!afar)
+        return;
+    if (own->races)
+        races_tell(own->races, &races);
+    if (afar->blocks.text.length || races.length || own->kernel->code_count > afar->codes ||
+        own->doubts != afar->doubts || own->workspace != afar->workspace) {
+        struct archive archive = archive_writer();
+        tell_codes(own, &archive);
+        archive_number(&archive, afar->doubts = own->doubts, UINT32_MAX);
+        archive_number(&archive, afar->workspace = own->workspace, UINT64_MAX);
+        archive_text(&archive, &races);
+        archive_text(&archive, &afar->blocks.text);
+        text_add_bytes(bytes, archive.text.at, archive.text.length);
+        text_fini(&archive.text);
+        afar->blocks.text.length = 0;
+    }
+    text_fini(&races);
+}
+
+static void take_blocks(struct recorded_launch *own, struct archive *archive)
+{
+    struct chunk_block block = {0};
+    while (archive->good && archive->at < archive->end) {
+        uint64_t number = archive_number(archive, 0, UINT64_MAX);
+        archive_block(&block, archive);
+        if (archive->good)
+            itrace_launch_writer_add(own->writer, number, &block);
+    }
+    chunk_block_fini(&block);
+}
+
+static bool take(struct observer *observer, const char *bytes, size_t count)
+{
+    struct recorded_launch *own = (struct recorded_launch *)observer;
+    struct archive archive = archive_reader(bytes, count);
+    struct text races = {0}, blocks = {0};
+    take_codes(own->kernel, &archive);
+    own->doubts |= (uint32_t)archive_number(&archive, 0, UINT32_MAX);
+    uint64_t workspace = archive_number(&archive, 0, UINT64_MAX);
+    if (workspace)
+        own->workspace = workspace;
+    archive_text(&archive, &races);
+    archive_text(&archive, &blocks);
+    struct archive of_blocks = archive_reader(blocks.at, blocks.length);
+    bool good = archive.good && own->writer &&
+                (!races.length || (own->races && races_take(own->races, races.at, races.length)));
+    if (good)
+        take_blocks(own, &of_blocks);
+    text_fini(&races);
+    text_fini(&blocks);
+    return good && of_blocks.good;
+}
+
+/* ---- launches begin and end ---- */
+
+static struct recorded_launch *begin_launch(struct itrace_recorder *recorder, const struct kernel *kernel,
+                                            size_t *number)
+{
+    struct recorded_launch *made = mem_alloc(1, sizeof *made);
+    pthread_mutex_lock(&recorder->lock);
+    *number = find_kernel(recorder, kernel);
+    made->kernel = recorder->kernels[*number];
+    pthread_mutex_unlock(&recorder->lock);
+    made->observer = (struct observer){
+        .isa = &made->kernel->isa, .begins = block_begins, .ends = block_ends, .tell = tell, .take = take};
+    made->recorder = recorder;
+    made->doubts = kernel->facts.ordered ? 1u << DOUBT_ORDER : 0;
+    if (!made->doubts)
+        made->races = races_new();
+    return made;
+}
+
+static void end_launch(struct recorded_launch *own)
+{
+    for (struct recorded_block *block = own->all, *next; block; block = next) {
+        next = block->made_before;
+        free_block(block);
+    }
+    races_free(own->races);
+    mem_free(own);
 }
 
 struct observer *itrace_recorder_begin(struct itrace_recorder *recorder, const struct kernel *kernel,
                                        size_t launch)
 {
-    struct recorded_launch *made = mem_alloc(1, sizeof *made);
+    size_t number;
+    struct recorded_launch *made = begin_launch(recorder, kernel, &number);
     pthread_mutex_lock(&recorder->lock);
-    size_t number = find_kernel(recorder, kernel);
     recorder->trace->launches[launch].kernel = (uint32_t)number;
-    made->kernel = recorder->kernels[number];
     pthread_mutex_unlock(&recorder->lock);
-    made->observer = (struct observer){.isa = &made->kernel->isa, .begins = block_begins, .ends = block_ends};
-    made->recorder = recorder;
     made->number = launch;
     made->writer = itrace_launch_writer_new(recorder->writer);
-    made->doubts = kernel->facts.ordered ? 1u << DOUBT_ORDER : 0;
-    if (!made->doubts)
-        made->races = races_new();
     return &made->observer;
+}
+
+struct observer *itrace_recorder_begin_afar(struct itrace_recorder *recorder, const struct kernel *kernel)
+{
+    size_t number;
+    struct recorded_launch *made = begin_launch(recorder, kernel, &number);
+    made->afar = mem_alloc(1, sizeof *made->afar);
+    made->afar->blocks = archive_writer();
+    pthread_mutex_init(&made->afar->lock, NULL);
+    if (made->races)
+        races_send(made->races);
+    return &made->observer;
+}
+
+void itrace_recorder_end_afar(struct observer *observer)
+{
+    struct recorded_launch *own = (struct recorded_launch *)observer;
+    text_fini(&own->afar->blocks.text);
+    pthread_mutex_destroy(&own->afar->lock);
+    mem_free(own->afar);
+    end_launch(own);
 }
 
 void itrace_recorder_skip(struct itrace_recorder *recorder, const struct kernel *kernel, size_t launch)
@@ -333,12 +496,7 @@ void itrace_recorder_end(struct itrace_recorder *recorder, struct observer *obse
     launch->workspace = own->workspace;
     copy_codes(recorder->trace, own->kernel, &recorder->trace->kernels[launch->kernel]);
     pthread_mutex_unlock(&recorder->lock);
-    for (struct recorded_block *block = own->all, *next; block; block = next) {
-        next = block->made_before;
-        free_block(block);
-    }
-    races_free(own->races);
-    mem_free(own);
+    end_launch(own);
 }
 
 struct itrace_recorder *itrace_recorder_new(struct itrace *trace, struct itrace_writer *writer)
@@ -361,8 +519,25 @@ static void free_kernel(struct recorded_kernel *own)
     mem_free(own);
 }
 
+static int by_place(const void *a, const void *b)
+{
+    const struct itrace_code *left = a, *right = b;
+    return left->code.code_at < right->code.code_at ? -1 : left->code.code_at > right->code.code_at;
+}
+
+/* Functions behind the kernel's own were found by the threads, or ranks, that came to them first. */
+static void sort_codes(struct itrace *trace)
+{
+    for (size_t i = 0; i < trace->kernel_count; i++)
+        if (trace->kernels[i].code_count > 2)
+            qsort(trace->kernels[i].codes + 1, trace->kernels[i].code_count - 1, sizeof(struct itrace_code),
+                  by_place);
+}
+
 void itrace_recorder_free(struct itrace_recorder *recorder)
 {
+    if (recorder->trace)
+        sort_codes(recorder->trace);
     for (size_t i = 0; i < recorder->kernel_count; i++)
         free_kernel(recorder->kernels[i]);
     pthread_mutex_destroy(&recorder->lock);

@@ -140,6 +140,7 @@ void letter_begin_archive(struct letter_begin *begin, struct archive *archive)
     flag_archive(&begin->is_kernel, archive);
     flag_archive(&begin->uses_heap, archive);
     flag_archive(&begin->is_watched, archive);
+    flag_archive(&begin->is_recorded, archive);
     ARCHIVE_VALUE(archive, begin->object);
     launch_archive(&begin->launch, archive);
     archive_text(archive, &begin->kernel);
@@ -163,6 +164,7 @@ void letter_fill_kernel(struct letter_begin *letter, const struct launch *launch
     letter->is_kernel = true;
     letter->uses_heap = launch->heap;
     letter->is_watched = launch->watch;
+    letter->is_recorded = launch->observer;
     letter->object = kernel->object;
     letter->launch = *launch;
     text_add(&letter->kernel, "%s", kernel->facts.name);

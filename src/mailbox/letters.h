@@ -54,9 +54,10 @@ void letter_open_archive(struct letter_open *open, struct archive *archive);
 struct letter_begin {
     uint64_t number;  /* the program's, of the task */
     struct task task; /* what to do; without pointers */
-    bool is_kernel, uses_heap, is_watched;
-    uint64_t object;      /* of a kernel: machine_load's number */
-    struct launch launch; /* its numbers; without pointers */
+    bool is_kernel, uses_heap;
+    bool is_watched, is_recorded; /* on other ranks, too */
+    uint64_t object;              /* of a kernel: machine_load's number */
+    struct launch launch;         /* its numbers; without pointers */
     struct text kernel, params;
     struct text places; /* struct block_place: where its blocks are to run */
     bool is_carried;    /* a copy's side at the host is not in memory that both processes have: */

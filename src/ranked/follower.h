@@ -3,6 +3,7 @@
 #define RANKED_FOLLOWER_H
 
 #include "base/names.h"
+#include "itrace/recorder.h"
 #include "ranked/mirror.h"
 #include "ranked/orders.h"
 #include "serve/isas.h"
@@ -36,7 +37,8 @@ struct follower {
         void *program;
     } * objects;
     size_t object_count, object_capacity;
-    struct followed_task *tasks; /* that run */
+    struct followed_task *tasks;      /* that run */
+    struct itrace_recorder *recorder; /* of what the leader records; or NULL */
     bool is_dismissed;
 };
 

@@ -15,6 +15,9 @@ void follower_init_program(struct follower *follower)
 void follower_fini_program(struct follower *follower)
 {
     follower_drop_ended(follower, true);
+    if (follower->recorder)
+        itrace_recorder_free(follower->recorder);
+    follower->recorder = NULL;
     for (uint32_t i = 0; i < follower->gpu_count; i++) {
         struct follower_gpu *gpu = &follower->gpus[i];
         heap_free(gpu->heap);
@@ -175,7 +178,18 @@ static void *copy_of(const struct text *bytes)
     return copy;
 }
 
-static bool set_kernel(const struct follower *follower, struct followed_task *task,
+/* A kernel that cannot be prepared will not run. */
+static void record(struct follower *follower, struct launch *launch)
+{
+    struct err unused;
+    if (!launch->kernel || !kernel_prepare(launch->kernel, &unused))
+        return;
+    if (!follower->recorder)
+        follower->recorder = itrace_recorder_new(NULL, NULL);
+    launch->observer = itrace_recorder_begin_afar(follower->recorder, launch->kernel);
+}
+
+static bool set_kernel(struct follower *follower, struct followed_task *task,
                        const struct letter_begin *letter, struct err *err)
 {
     const struct follower_gpu *gpu = &follower->gpus[letter->task.gpu];
@@ -188,6 +202,8 @@ static bool set_kernel(const struct follower *follower, struct followed_task *ta
     task->launch.places = task->places = copy_of(&letter->places);
     task->launch.place_count = (uint32_t)(letter->places.length / sizeof(struct block_place));
     task->launch.threads = 1;
+    if (letter->is_recorded)
+        record(follower, &task->launch);
     if (letter->is_watched)
         task->launch.watch = machine_watch_afar(follower->machine, letter->task.gpu, task->launch.sm_count);
     task->task.launch = &task->launch;
@@ -214,6 +230,8 @@ bool follower_begin(struct follower *follower, struct archive *body, struct err 
 static void task_free(struct followed_task *task)
 {
     gpu_kernel_stats_fini(&task->task.stats);
+    if (task->launch.observer)
+        itrace_recorder_end_afar(task->launch.observer);
     mem_free(task->params);
     mem_free(task->places);
     mem_free(task);

@@ -2,6 +2,7 @@
 #include "base/archive.h"
 #include "base/bits.h"
 #include "base/mem.h"
+#include "exec/observer.h"
 #include "exec/watch_afar.h"
 #include "ranks/ranks.h"
 #include "system/over_ranks.h"
@@ -23,8 +24,8 @@ struct asides {
     struct watched *watched;        /* by GPU */
 };
 
-/* What there is of whom, in a message: progress, or what watches have seen. */
-enum { TOLD_PROGRESS = UINT32_MAX, TOLD_NO_MORE = UINT32_MAX - 1 };
+/* What follows in a message. */
+enum told { TOLD_NO_MORE, TOLD_PROGRESS, TOLD_BY_WATCH, TOLD_BY_OBSERVER };
 
 static struct told_progress *progress_of(const struct asides *asides, uint32_t rank, uint32_t gpu)
 {
@@ -56,27 +57,54 @@ static uint32_t gpu_count(const struct asides *asides)
     return asides->machine->gpu_count;
 }
 
-static void tell_watched(const struct asides *asides, struct archive *archive)
+/* Which GPU and which of its kernels saw what; nothing where that is nothing. The text is freed. */
+static void tell_seen(struct archive *archive, enum told told, uint32_t gpu, uint32_t slot, struct text *seen)
+{
+    if (seen->length) {
+        archive_number(archive, told, UINT32_MAX);
+        archive_number(archive, gpu, UINT32_MAX);
+        archive_number(archive, slot, UINT32_MAX);
+        archive_text(archive, seen);
+    }
+    text_fini(seen);
+}
+
+/* NULL: nobody observes the kernel there, or there is none. */
+static struct observer *observer_of(const struct asides *asides, uint32_t gpu, uint32_t slot)
+{
+    const struct task *task = asides->machine->gpus[gpu].kernels[slot];
+    return task ? task->launch->observer : NULL;
+}
+
+static void tell_all_seen(const struct asides *asides, struct archive *archive)
 {
     for (uint32_t i = 0; i < gpu_count(asides); i++) {
         struct text seen = {0};
         if (asides->watched[i].afar)
             watch_afar_tell(asides->watched[i].afar, &seen);
-        if (seen.length) {
-            archive_number(archive, i, UINT32_MAX);
-            archive_text(archive, &seen);
+        tell_seen(archive, TOLD_BY_WATCH, i, 0, &seen);
+        for (uint32_t slot = 0; slot < SM_KERNELS; slot++) {
+            struct observer *observer = observer_of(asides, i, slot);
+            if (observer && observer->tell)
+                observer->tell(observer, &seen);
+            tell_seen(archive, TOLD_BY_OBSERVER, i, slot, &seen);
         }
-        text_fini(&seen);
     }
 }
 
-static bool take_watched(const struct asides *asides, uint32_t gpu, struct archive *archive)
+static bool take_seen(const struct asides *asides, enum told told, struct archive *archive)
 {
     struct text seen = {0};
+    uint32_t gpu = (uint32_t)archive_number(archive, 0, UINT32_MAX),
+             slot = (uint32_t)archive_number(archive, 0, UINT32_MAX);
     archive_text(archive, &seen);
-    const struct watched *watched = gpu < gpu_count(asides) ? &asides->watched[gpu] : NULL;
-    bool good = archive->good && watched && watched->watch &&
-                watch_afar_take(watched->watch, watched->sms, seen.at ? seen.at : "", seen.length);
+    bool good = archive->good && seen.length && gpu < gpu_count(asides) && slot < SM_KERNELS;
+    const struct watched *watched = &asides->watched[good ? gpu : 0];
+    struct observer *observer = good ? observer_of(asides, gpu, slot) : NULL;
+    if (good && told == TOLD_BY_WATCH)
+        good = watched->watch && watch_afar_take(watched->watch, watched->sms, seen.at, seen.length);
+    else if (good)
+        good = observer && observer->take && observer->take(observer, seen.at, seen.length);
     text_fini(&seen);
     return good;
 }
@@ -86,7 +114,7 @@ static void tell(void *user, bool asked, struct text *bytes)
     struct asides *asides = user;
     uint32_t self = ranks_number(asides->machine->options.ranks);
     struct archive archive = archive_writer();
-    tell_watched(asides, &archive);
+    tell_all_seen(asides, &archive);
     if (asked) {
         archive_number(&archive, TOLD_PROGRESS, UINT32_MAX);
         look_at_progress(asides, self);
@@ -103,10 +131,10 @@ static bool take(void *user, uint32_t rank, const char *bytes, size_t count)
 {
     struct asides *asides = user;
     struct archive archive = archive_reader(bytes, count);
-    for (uint64_t of; (of = archive_number(&archive, 0, UINT32_MAX)) != TOLD_NO_MORE;) {
-        if (of == TOLD_PROGRESS)
+    for (uint64_t told; archive.good && (told = archive_number(&archive, 0, TOLD_BY_OBSERVER));) {
+        if (told == TOLD_PROGRESS)
             archive_progress(asides, rank, &archive);
-        else if (!take_watched(asides, (uint32_t)of, &archive))
+        else if (!take_seen(asides, (enum told)told, &archive))
             return false;
     }
     return archive.good;
