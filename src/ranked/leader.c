@@ -80,18 +80,31 @@ static void tell(struct leader *leader, enum order kind, struct archive *body)
 
 /* ---- bytes ---- */
 
+static void note_known(void *user, const struct machine_piece *piece)
+{
+    (void)piece;
+    *(bool *)user = true;
+}
+
+/* The driver tells where memory is once a task needs it. What is not known yet is brought then. */
 static void bring_changed(struct leader *leader)
 {
+    size_t kept = 0;
     for (size_t i = 0; i < leader->changed_count; i++) {
-        const struct changed *one = &leader->changed[i];
+        struct changed one = leader->changed[i];
+        bool is_known = false;
+        machine_each_piece(leader->machine, one.at, one.bytes, note_known, &is_known);
+        if (!is_known) {
+            leader->changed[kept++] = one;
+            continue;
+        }
         struct archive body = archive_writer();
-        letter_open_archive(&(struct letter_open){one->at, one->bytes}, &body);
+        letter_open_archive(&(struct letter_open){one.at, one.bytes}, &body);
         tell(leader, ORDER_BRING, &body);
-        if (!leader->is_lost &&
-            !owned_bring(leader->ranks, leader->machine, one->at, one->bytes, &leader->err))
+        if (!leader->is_lost && !owned_bring(leader->ranks, leader->machine, one.at, one.bytes, &leader->err))
             leader->is_lost = true;
     }
-    leader->changed_count = 0;
+    leader->changed_count = kept;
 }
 
 static void note_changed(struct leader *leader, uint64_t at, uint64_t bytes)
@@ -121,12 +134,13 @@ static void set_memory(struct machine *base, const struct memory_range *ranges, 
     struct leader *leader = leader_of(base);
     struct archive body = archive_writer();
     struct letter_memory letter = {0};
-    bring_changed(leader); /* of ranges that may be gone then */
     text_add_bytes(&letter.ranges, (const char *)ranges, count * sizeof *ranges);
     letter_memory_archive(&letter, &body);
     text_fini(&letter.ranges);
     tell(leader, ORDER_MEMORY, &body);
     machine_set_memory(leader->machine, ranges, count);
+    bring_changed(leader);
+    leader->changed_count = 0; /* the rest is in no memory of the machine's, or in none any more */
 }
 
 /* ---- code and images ---- */

@@ -2,7 +2,7 @@
 # shellcheck shell=bash disable=SC2034,SC2154 # variables of lib.bash
 
 needs mpirun
-if [[ ! -e $(dirname "$HEDDLE")/mpi/libheddle_mpi.so ]]; then
+if [[ ! -e $(dirname "$HEDDLE")/ranks/libheddle_ranks.so ]]; then
     skip 'this heddle was built without MPI'
     exit 0
 fi
