@@ -71,6 +71,7 @@ static const struct family {
     {"txq", lower_texture, 2},
     {"suld", lower_texture, 2},
     {"sust", lower_texture, 2},
+    {"sured", lower_texture, 2},
     {"suq", lower_texture, 2},
     {"vadd", lower_video, 3},
     {"vadd2", lower_video, 3},
