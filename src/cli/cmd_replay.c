@@ -149,7 +149,7 @@ static void tell_doubts(const struct itrace *trace, const struct replaying_optio
         uint64_t count = 0;
         for (size_t i = 0; i < trace->launch_count; i++) {
             const struct itrace_launch *launch = &trace->launches[i];
-            bool is_replayed = replaying_takes(how, launch);
+            bool is_replayed = replaying_takes(how, trace, launch);
             if (!is_replayed || !(launch->doubts >> doubt & 1))
                 continue;
             first = first ? first : trace->kernels[launch->kernel].facts.name;
@@ -230,7 +230,7 @@ static void tell_line(const struct itrace *trace, const struct replaying_options
     uint64_t launches = 0, instructions = 0;
     for (size_t i = 0; i < trace->launch_count; i++) {
         const struct itrace_launch *launch = &trace->launches[i];
-        bool is_replayed = replaying_takes(how, launch);
+        bool is_replayed = replaying_takes(how, trace, launch);
         launches += is_replayed;
         instructions += is_replayed ? launch->counts.warp_instructions : 0;
     }
@@ -269,8 +269,10 @@ static int replay(const struct replay_request *r, struct itrace_reader *reader, 
                                              .identity = identity.at,
                                              .stopped = &stopped,
                                              .progress = !r->timing.no_progress}};
-    if (!timing_launches(&r->timing, &how.first_launch, &how.end_launch, err))
+    struct choice kernels;
+    if (!timing_kernels(&r->timing, &kernels, err))
         return complain(EXIT_USAGE, err);
+    how.kernels = &kernels;
     if (r->sample > 0) {
         text_fini(&identity);
         tell_doubts(trace, &how);
@@ -308,16 +310,17 @@ static int replay_relaxed(const struct replay_request *r, struct itrace_reader *
                               .exact_threads = r->threads};
     how.options.threads = r->threads;
     how.options.interrupt = &interrupted;
-    if (!timing_launches(&r->timing, &how.first_launch, &how.end_launch, err))
+    struct choice kernels;
+    if (!timing_kernels(&r->timing, &kernels, err))
         return complain(EXIT_USAGE, err);
+    how.kernels = &kernels;
     bool good = relaxed_runs_make(&runs, reader, r->folder, &how, err);
     if (good)
         relaxed_runs_print(&runs, stdout);
     if (good && r->json)
         good = relaxed_runs_write(&runs, r->json, err);
     if (good)
-        tell_doubts(itrace_reader_trace(reader), &(struct replaying_options){.first_launch = how.first_launch,
-                                                                             .end_launch = how.end_launch});
+        tell_doubts(itrace_reader_trace(reader), &(struct replaying_options){.kernels = &kernels});
     relaxed_runs_fini(&runs);
     return good ? EXIT_GOOD : complain(interrupted ? EXIT_SIGNAL + interrupted : EXIT_FAILED, err);
 }

@@ -20,6 +20,8 @@
 
 static const struct option_row options[] = {
     TIMING_OPTIONS,
+    {"--region", "profiler|nvtx:NAME",
+     "and only launches from cudaProfilerStart to Stop, or inside NVTX ranges of such a name (a pattern)"},
     {"--cpu", "NAME",
      "run it on simulated CPU cores (docs/cpu.md), such as epyc; none: not on those of the system"},
     {"--threads", "N|all", "threads of this machine to run kernels on (all unless told)"},

@@ -121,6 +121,7 @@ static void set_timing(const struct timing_request *timing)
     setenv("HEDDLE_MODE", timing_is_on(timing) ? "timing" : "functional", 1);
     set_or_not("HEDDLE_MAX_CYCLES", timing->max_cycles);
     set_or_not("HEDDLE_KERNELS", timing->kernels);
+    set_or_not("HEDDLE_REGION", timing->region);
     set_or_not("HEDDLE_CACHES", timing->cold_caches ? "cold" : NULL);
     set_or_not("HEDDLE_PROGRESS", timing->no_progress ? "no" : NULL);
 }
@@ -167,6 +168,11 @@ static void set_environment(const struct run *run)
         mem_free(mpi);
     }
     set_list("LD_PRELOAD", preload);
+    if (timing->region && !strncmp(timing->region, "nvtx:", 5)) {
+        char *library = joined(run->libraries, strlen(run->libraries), "libheddle.so");
+        setenv("NVTX_INJECTION64_PATH", library, 1);
+        mem_free(library);
+    }
     setenv("HEDDLE_RUN_DIR", run->folder, 1);
     struct text kept = {0};
     text_add(&kept, "%llu-%llu", (unsigned long long)run->first_line, (unsigned long long)run->end_line - 1);

@@ -1,10 +1,12 @@
 #include "cli/timing.h"
 #include "cli/over_ranks.h"
+#include "base/choice.h"
 #include "base/file.h"
 #include "base/host.h"
 #include "base/mem.h"
 #include "base/text.h"
 #include "base/unit.h"
+#include "driver/region.h"
 #include "mailbox/door.h"
 
 #include <stdlib.h>
@@ -116,9 +118,15 @@ bool timing_took(struct timing_request *request, const struct option_row *row, c
     else if (!strcmp(row->name, "--no-progress"))
         request->no_progress = true;
     else if (!strcmp(row->name, "--kernels")) {
-        uint64_t first, end;
+        struct choice kernels;
         request->kernels = value;
-        return timing_launches(request, &first, &end, err);
+        if (!timing_kernels(request, &kernels, err))
+            return false;
+        choice_fini(&kernels);
+    } else if (!strcmp(row->name, "--region")) {
+        struct err why;
+        request->region = value;
+        return region_init(value, &why) || err_set(err, "--region: %s", why.text);
     } else
         *mine = false;
     return true;
@@ -136,17 +144,18 @@ static const char *timed_setting(const struct timing_request *request)
 /* The first option that has no meaning without time, or NULL. */
 static const char *timing_alone(const struct timing_request *request)
 {
-    bool selects = request->kernels && !request->record; /* else it says what is recorded */
-    return timed_setting(request) ? timed_setting(request)
-           : request->attach      ? "--attach"
-           : request->shared      ? "--shared"
-           : request->max_cycles  ? "--max-cycles"
-           : selects              ? "--kernels"
-           : request->hot_places  ? "--profile"
-           : request->cold_caches ? "--cold-caches"
-           : request->checkpoint  ? "--checkpoint"
-           : request->resume      ? "--resume"
-                                  : NULL;
+    bool selects = !request->record; /* else they say what is recorded */
+    return timed_setting(request)        ? timed_setting(request)
+           : request->attach             ? "--attach"
+           : request->shared             ? "--shared"
+           : request->max_cycles         ? "--max-cycles"
+           : selects && request->kernels ? "--kernels"
+           : selects && request->region  ? "--region"
+           : request->hot_places         ? "--profile"
+           : request->cold_caches        ? "--cold-caches"
+           : request->checkpoint         ? "--checkpoint"
+           : request->resume             ? "--resume"
+                                         : NULL;
 }
 
 bool timing_is_on(const struct timing_request *request)
@@ -268,9 +277,9 @@ bool timing_identify(const struct timing_request *request, struct text *identity
     struct system system;
     if (!timing_check(request, err) || !timing_load_system(request, &system, err))
         return false;
-    text_add(identity, "timing = %d, kernels %s, most cycles %s, cold %d\n", timing_is_on(request),
-             request->kernels ? request->kernels : "all", request->max_cycles ? request->max_cycles : "any",
-             request->cold_caches);
+    text_add(identity, "timing = %d, kernels %s, region %s, most cycles %s, cold %d\n", timing_is_on(request),
+             request->kernels ? request->kernels : "all", request->region ? request->region : "all",
+             request->max_cycles ? request->max_cycles : "any", request->cold_caches);
     config_dump(&system.config, identity);
     system_fini(&system);
     return true;
@@ -295,10 +304,9 @@ bool timing_launch_range(const char *option, const char *text, uint64_t *first, 
                    text);
 }
 
-bool timing_launches(const struct timing_request *request, uint64_t *first, uint64_t *end, struct err *err)
+bool timing_kernels(const struct timing_request *request, struct choice *kernels, struct err *err)
 {
-    *first = *end = 0;
-    return !request->kernels || timing_launch_range("--kernels", request->kernels, first, end, err);
+    return choice_init(kernels, "--kernels", request->kernels, err);
 }
 
 static uint64_t count_of(const char *text)

@@ -8,7 +8,7 @@
 #include <stdint.h>
 
 struct timing_request {
-    const char *mode, *system, *max_cycles, *kernels;
+    const char *mode, *system, *max_cycles, *kernels, *region;
     const char *attach, *seat;
     const char *checkpoint, *checkpoint_at, *checkpoint_every, *resume;
     bool checkpoint_stop, shared;
@@ -39,7 +39,8 @@ struct timing_request {
         {"--attach", "PATH", "run on the machine of `heddle serve PATH`, beside other programs"},            \
         {"--ranks", "N", "simulate with N processes of this machine, by MPI: docs/mpi.md"}, HOSTS_OPTION,    \
         {"--seat", "N", "which of its programs this is, from 1; unless told, the next one"},                 \
-        {"--kernels", "N-M", "time only these launches, counted from 0; the others just run"},               \
+        {"--kernels", "LIST",                                                                                \
+         "time only launches such as 3-5, counted from 0, or of kernels such as 'scale*'; others just run"}, \
         {"--max-cycles", "N", "cycles after which a kernel fails, as if it never ended; 0: no limit"},       \
         {"--cold-caches", NULL, "every kernel finds empty caches, as under ncu"},                            \
         {"--checkpoint", "FILE",                                                                             \
@@ -83,7 +84,8 @@ bool timing_identify(const struct timing_request *request, struct text *identity
  * option. */
 bool timing_launch_range(const char *option, const char *text, uint64_t *first, uint64_t *end,
                          struct err *err);
-bool timing_launches(const struct timing_request *request, uint64_t *first, uint64_t *end, struct err *err);
+struct choice;
+bool timing_kernels(const struct timing_request *request, struct choice *kernels, struct err *err);
 uint64_t timing_checkpoint_every(const struct timing_request *request);
 uint64_t timing_checkpoint_at(const struct timing_request *request);
 uint64_t timing_max_cycles(const struct timing_request *request);

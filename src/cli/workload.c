@@ -227,10 +227,7 @@ static int run_driven(const struct request *r, const struct system *system, cons
                                             .stopped = &stopped,
                                             .progress = !r->timing.no_progress}};
     double start = host_seconds();
-    if (!timing_launches(&r->timing, &how.timing.first_launch, &how.timing.end_launch, err))
-        return complain(EXIT_USAGE, err);
-    how.record.first_launch = how.timing.first_launch;
-    how.record.end_launch = how.timing.end_launch;
+    how.kernels = r->timing.kernels;
     bool good = workload_run_driven(r->workload, r->values, &how, NULL, NULL, &result, err);
     text_fini(&identity);
     if (good) {

@@ -1,4 +1,5 @@
 #include "driver/internal.h"
+#include "driver/region.h"
 #include "driver/timeline.h"
 #include "driver/itracing.h"
 #include "driver/replaying.h"
@@ -213,6 +214,7 @@ static void release(struct driver *driver)
     pthread_mutex_destroy(&driver->module_lock);
     pthread_mutex_destroy(&driver->report_lock);
     system_fini(&driver->system);
+    choice_fini(&driver->kernels);
     mem_free(driver->devices);
     mem_free(driver);
 }
@@ -222,7 +224,10 @@ struct driver *driver_new(const struct driver_options *options, struct err *err)
     struct driver *driver = mem_alloc(1, sizeof *driver);
     driver->options = *options;
     driver->instruction_limit = options->instruction_limit;
-    if (!(options->timing.attach ? enter_machine(driver, err) : load_system(driver, err))) {
+    if (!choice_init(&driver->kernels, "--kernels", options->kernels, err) ||
+        !region_init(options->region, err) ||
+        !(options->timing.attach ? enter_machine(driver, err) : load_system(driver, err))) {
+        choice_fini(&driver->kernels);
         mem_free(driver);
         return NULL;
     }

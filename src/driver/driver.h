@@ -41,27 +41,26 @@ struct ranks;
 
 struct timing_options {
     bool on;
-    const char *attach;                /* the machine of another process at this path (src/attach); or NULL */
-    uint32_t seat;                     /* there, plus 1; 0: any */
-    uint32_t rank, ranks;              /* of a job of MPI that the process is in; 0 ranks: of none */
-    struct ranks *over_ranks;          /* that the machine is spread over (src/ranked); or NULL */
-    bool plain_copies;                 /* copies from and to the host take their link's time alone, and waits
-                                          end at once: for set-up that is not to be measured */
-    bool untimed;                      /* that machine keeps no time: launches and copies have none */
-    uint64_t max_cycles;               /* of a kernel: beyond, it fails as if it never ended; 0: none */
-    uint64_t first_launch, end_launch; /* only these launches (by their numbers) are timed; end 0: no end */
-    bool cold_caches;                  /* every kernel finds empty caches */
-    bool share_code;                   /* every SM knows the code that any has fetched: gpu_launch */
-    bool profile;                      /* counts for each instruction */
-    bool progress;                     /* shown on stderr, if that is a terminal */
-    const char *checkpoint;            /* file that the run is saved to, in the middle; or NULL */
-    uint64_t checkpoint_at;            /* cycles since the beginning; 0: when interrupted */
-    uint64_t checkpoint_every;         /* and again after so many; 0: once */
-    bool checkpoint_stop;              /* the run ends there */
-    const char *resume;                /* file of a checkpoint that the run goes on from; or NULL */
-    const char *identity;              /* lines of what must be the same in both runs; or NULL */
-    bool *stopped;                     /* set when the run ended as checkpoint_stop says; or NULL */
-    bool islands_apart;                /* for tests: see engine_spec */
+    const char *attach;        /* the machine of another process at this path (src/attach); or NULL */
+    uint32_t seat;             /* there, plus 1; 0: any */
+    uint32_t rank, ranks;      /* of a job of MPI that the process is in; 0 ranks: of none */
+    struct ranks *over_ranks;  /* that the machine is spread over (src/ranked); or NULL */
+    bool plain_copies;         /* copies from and to the host take their link's time alone, and waits
+                                  end at once: for set-up that is not to be measured */
+    bool untimed;              /* that machine keeps no time: launches and copies have none */
+    uint64_t max_cycles;       /* of a kernel: beyond, it fails as if it never ended; 0: none */
+    bool cold_caches;          /* every kernel finds empty caches */
+    bool share_code;           /* every SM knows the code that any has fetched: gpu_launch */
+    bool profile;              /* counts for each instruction */
+    bool progress;             /* shown on stderr, if that is a terminal */
+    const char *checkpoint;    /* file that the run is saved to, in the middle; or NULL */
+    uint64_t checkpoint_at;    /* cycles since the beginning; 0: when interrupted */
+    uint64_t checkpoint_every; /* and again after so many; 0: once */
+    bool checkpoint_stop;      /* the run ends there */
+    const char *resume;        /* file of a checkpoint that the run goes on from; or NULL */
+    const char *identity;      /* lines of what must be the same in both runs; or NULL */
+    bool *stopped;             /* set when the run ended as checkpoint_stop says; or NULL */
+    bool islands_apart;        /* for tests: see engine_spec */
     const struct machine_windows *windows; /* told of each window of the engine; or NULL */
     bool watch_host; /* time goes on when the host makes no call for long: it may look at memory meanwhile */
     bool follow_machine; /* the host's cores are simulated beside the machine: what tasks wait for others
@@ -70,9 +69,8 @@ struct timing_options {
 
 /* A trace of instructions that is written. */
 struct itracing_options {
-    const char *folder;                /* NULL: none */
-    uint64_t first_launch, end_launch; /* of these launches (by their numbers); end 0: no end */
-    uint64_t limit;                    /* bytes; 0: none */
+    const char *folder; /* NULL: none */
+    uint64_t limit;     /* bytes; 0: none */
 };
 
 struct driver_options {
@@ -86,6 +84,8 @@ struct driver_options {
     bool padded_bounds;            /* kernels may touch the padding between allocations, as on a GPU */
     bool of_node;          /* of a system of several nodes, only the GPUs of timing.rank's are there */
     bool keep_launches;    /* so that driver_launch can give them */
+    const char *kernels;   /* only these launches are timed, or recorded (base/choice.h); NULL: all */
+    const char *region;    /* and only those in this part of the program (region.h); NULL: all of it */
     const char *trace_mem; /* traces of accesses to global memory begin so (tracing.h); NULL: none */
     struct itracing_options record;
     struct timing_options timing;

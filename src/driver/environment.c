@@ -1,6 +1,7 @@
 /* The process's own driver, configured by environment variables. */
 #include "driver/internal.h"
 #include "driver/ledger_format.h"
+#include "driver/region.h"
 #include "driver/timeline.h"
 #include "attach/attach.h"
 #include "base/mem.h"
@@ -109,7 +110,6 @@ static bool options_of(struct driver_options *options)
         !count_of("HEDDLE_INSTRUCTION_LIMIT", UINT64_MAX, &options->instruction_limit) ||
         !word_of("HEDDLE_MODE", "functional", "timing", &timing->on) ||
         !count_of("HEDDLE_MAX_CYCLES", UINT64_MAX, &timing->max_cycles) ||
-        !launches_of("HEDDLE_KERNELS", &timing->first_launch, &timing->end_launch, 0) ||
         !count_of("HEDDLE_RECORD_LIMIT", UINT64_MAX, &options->record.limit) ||
         !launches_of("HEDDLE_STATS_LAUNCHES", &options->first_line, &options->end_line, UINT64_MAX) ||
         !word_of("HEDDLE_ISLANDS", "together", "apart", &timing->islands_apart) ||
@@ -133,9 +133,15 @@ static bool options_of(struct driver_options *options)
     timing->watch_host = !timing->follow_machine;
     options->trace_mem = text_of("HEDDLE_TRACE_MEM");
     options->record.folder = text_of("HEDDLE_RECORD");
-    if (options->record.folder &&
-        !launches_of("HEDDLE_KERNELS", &options->record.first_launch, &options->record.end_launch, 0))
+    options->kernels = text_of("HEDDLE_KERNELS");
+    options->region = text_of("HEDDLE_REGION");
+    struct choice kernels; /* what is wrong is said by the variable's name */
+    struct err why;
+    if (!choice_init(&kernels, "HEDDLE_KERNELS", options->kernels, &own_err))
         return false;
+    choice_fini(&kernels);
+    if (!region_init(options->region, &why))
+        return err_set(&own_err, "HEDDLE_REGION: %s", why.text);
     timing->attach = text_of("HEDDLE_ATTACH");
     timing->on |= timing->attach != NULL;
     timing->checkpoint = text_of("HEDDLE_CHECKPOINT");
@@ -282,6 +288,12 @@ void driver_at_exit(void)
         return;
     if (!timeline_ends(own))
         end_now(false);
+    if (region_was_missed() && own->ledger.submitted) {
+        struct err line;
+        err_set(&line, "no launch was in the region %s: none was timed or recorded",
+                text_of("HEDDLE_REGION"));
+        driver_notice(own, line.text);
+    }
     own->ended = true;
     own->interrupt = 1;
     driver_finish_tracing(own);

@@ -9,6 +9,7 @@
 #ifndef DRIVER_INTERNAL_H
 #define DRIVER_INTERNAL_H
 
+#include "base/choice.h"
 #include "base/names.h"
 #include "driver/arena.h"
 #include "paging/areas.h"
@@ -240,6 +241,7 @@ struct driver {
     uint32_t node, nodes, first_gpu;
     struct driver_options options; /* its texts are not kept */
     unsigned threads;
+    struct choice kernels; /* that are timed, or recorded */
     struct device *devices;
     unsigned device_count;
     struct memory memory;

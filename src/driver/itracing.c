@@ -22,7 +22,6 @@ struct itracing {
     struct itrace_writer *writer;
     struct itrace_recorder *recorder;
     struct text folder, note; /* note: our file in the run folder, or nothing */
-    uint64_t first, end;      /* launches that are recorded; end 0: no end */
     uint32_t streams;
     uint32_t threads, thread;    /* of the program that made calls; whose call was the last */
     uint64_t ranges_seen;        /* memory.ranges_changed, when it was noted last */
@@ -96,8 +95,6 @@ struct itracing *itracing_new(struct driver *driver, struct err *err)
     struct itracing *own = mem_alloc(1, sizeof *own);
     struct text line = {0};
     text_add(&own->folder, "%s", options->record.folder);
-    own->first = options->record.first_launch;
-    own->end = options->record.end_launch;
     bool good = take_number(own, options->run_dir, err);
     own->writer = good ? itrace_writer_new(own->folder.at, options->record.limit, err) : NULL;
     text_add(&line, "unfinished %s\n", own->folder.at);
@@ -545,7 +542,7 @@ static size_t find_launch(const struct itrace *trace, uint64_t number)
 struct observer *itracing_begin(struct driver *driver, uint64_t number, struct kernel *kernel)
 {
     struct itracing *own = driver->itracing;
-    if (!own || number < own->first || (own->end && number >= own->end) || itrace_writer_is_full(own->writer))
+    if (!own || itrace_writer_is_full(own->writer))
         return NULL;
     pthread_mutex_lock(&own->lock);
     struct observer *observer = itrace_recorder_begin(own->recorder, kernel, find_launch(own->trace, number));

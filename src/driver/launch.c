@@ -2,6 +2,7 @@
 #include "driver/modules.h"
 #include "driver/itracing.h"
 #include "driver/locality.h"
+#include "driver/region.h"
 #include "driver/timeline.h"
 #include "driver/tracing.h"
 #include "driver/watch.h"
@@ -27,6 +28,7 @@ struct launch_command {
     int64_t max_dynamic; /* as set for the function, as are these */
     int carveout, cache;
     struct launch launch; /* filled when its turn has come */
+    bool chosen;          /* to be timed, or recorded */
     double started;       /* of the host, in seconds */
 };
 
@@ -60,6 +62,7 @@ static void enter_launch(struct command *command)
     struct driver *driver = command->stream->device->driver;
     own->record.launch = atomic_fetch_add(&driver->ledger.submitted, 1);
     own->record.stream = command->stream->id; /* that of a graph is known only now */
+    own->chosen = region_is_open() && choice_has(&driver->kernels, own->record.launch, own->record.kernel);
     if (!driver->itracing)
         return;
     struct itracing_launch launch = {.number = own->record.launch,
@@ -108,7 +111,8 @@ static void fill_launch(struct launch_command *own)
     own->launch.places = locality_places(own->places, &own->launch.place_count);
     if (driver->tracing)
         own->launch.watch = tracing_watch(driver->tracing, device->index);
-    own->launch.observer = itracing_begin(driver, own->record.launch, own->kernel);
+    if (own->chosen)
+        own->launch.observer = itracing_begin(driver, own->record.launch, own->kernel);
     memcpy(own->launch.grid, own->config.grid, sizeof own->launch.grid);
     memcpy(own->launch.block, own->config.block, sizeof own->launch.block);
     own->started = host_seconds();
@@ -199,17 +203,11 @@ static void run_launch(struct command *command)
 
 /* ---- in simulated time ---- */
 
-static bool is_timed(const struct driver *driver, uint64_t launch)
-{
-    const struct timing_options *timing = &driver->options.timing;
-    return launch >= timing->first_launch && (!timing->end_launch || launch < timing->end_launch);
-}
-
 static enum command_turn begin_launch(struct command *command, struct task *task)
 {
     struct launch_command *own = (struct launch_command *)command;
     struct device *device = command->stream->device;
-    if (!is_timed(device->driver, own->record.launch))
+    if (!own->chosen)
         return TURN_NOW;
     fill_launch(own);
     task->launch = &own->launch;

@@ -244,16 +244,17 @@ static uint64_t largest_copy(const struct itrace *trace)
 
 /* ---- launches ---- */
 
-bool replaying_takes(const struct replaying_options *options, const struct itrace_launch *launch)
+bool replaying_takes(const struct replaying_options *options, const struct itrace *trace,
+                     const struct itrace_launch *launch)
 {
-    return launch->recorded && launch->number >= options->first_launch &&
-           (!options->end_launch || launch->number < options->end_launch);
+    const char *kernel = trace->kernels[launch->kernel].facts.name;
+    return launch->recorded && (!options->kernels || choice_has(options->kernels, launch->number, kernel));
 }
 
 static bool is_replayed(const struct replaying *r, const struct itrace_launch *launch)
 {
     bool chosen = !r->options->blocks || r->options->blocks[launch - r->trace->launches];
-    return chosen && replaying_takes(r->options, launch);
+    return chosen && replaying_takes(r->options, r->trace, launch);
 }
 
 static struct function_copy copy_of(struct driver *driver, struct kernel *kernel,

@@ -3,6 +3,7 @@
 #ifndef DRIVER_REPLAYING_H
 #define DRIVER_REPLAYING_H
 
+#include "base/choice.h"
 #include "base/err.h"
 
 #include <stdbool.h>
@@ -13,13 +14,15 @@ struct driver;
 struct itrace_reader;
 
 struct replaying_options {
-    uint64_t first_launch, end_launch; /* only these are replayed; end 0: no end */
+    const struct choice *kernels; /* only these are replayed; NULL: all */
     const uint64_t *blocks; /* by launch of the trace: only so many of its first blocks, 0: none; NULL: all */
 };
 
 /* Whether the launch is replayed. */
+struct itrace;
 struct itrace_launch;
-bool replaying_takes(const struct replaying_options *options, const struct itrace_launch *launch);
+bool replaying_takes(const struct replaying_options *options, const struct itrace *trace,
+                     const struct itrace_launch *launch);
 
 /* Blocks of a launch that the system's GPU holds at a time; 0: none fits. */
 uint64_t replaying_resident(struct driver *driver, struct itrace_reader *reader, size_t launch);

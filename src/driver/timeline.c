@@ -76,9 +76,11 @@ static struct checkpoint_options checkpoint_of(struct timeline *timeline)
     const struct timing_options *timing = &driver->options.timing;
     timeline->checkpoint = timing->checkpoint ? mem_text(timing->checkpoint) : NULL;
     timeline->resume = timing->resume ? mem_text(timing->resume) : NULL;
-    text_add(&timeline->note, "%skernels = %llu-%llu\nbounds = %s\nlimit = %llu\n",
-             timing->identity ? timing->identity : "", (unsigned long long)timing->first_launch,
-             (unsigned long long)timing->end_launch, driver->options.padded_bounds ? "padded" : "exact",
+    text_add(&timeline->note, "%skernels = %s\nregion = %s\nbounds = %s\nlimit = %llu\n",
+             timing->identity ? timing->identity : "",
+             driver->options.kernels ? driver->options.kernels : "all",
+             driver->options.region ? driver->options.region : "all",
+             driver->options.padded_bounds ? "padded" : "exact",
              (unsigned long long)driver->options.instruction_limit);
     return (struct checkpoint_options){.write = timeline->checkpoint,
                                        .at_cycles = timing->checkpoint_at,

@@ -26,17 +26,8 @@ static uint64_t far_sum_f64(uint64_t a, uint64_t b)
     return y != y ? b : x != x ? a : bits_f64(add_f64(x, y));
 }
 
-static uint64_t sum_f16x2(uint64_t a, uint64_t b)
-{
-    return add_f16((uint16_t)a, (uint16_t)b) | (uint64_t)add_f16((uint16_t)(a >> 16), (uint16_t)(b >> 16))
-                                                   << 16;
-}
-
-static uint64_t sum_bf16x2(uint64_t a, uint64_t b)
-{
-    return add_bf16((uint16_t)a, (uint16_t)b) | (uint64_t)add_bf16((uint16_t)(a >> 16), (uint16_t)(b >> 16))
-                                                    << 16;
-}
+#define OF_PAIR(f, a, b)                                                                                     \
+    (f((uint16_t)(a), (uint16_t)(b)) | (uint64_t)f((uint16_t)((a) >> 16), (uint16_t)((b) >> 16)) << 16)
 
 #define SIGNED32(x) ((int32_t)(uint32_t)(x))
 #define SIGNED64(x) ((int64_t)(x))
@@ -50,9 +41,17 @@ static uint64_t sum_bf16x2(uint64_t a, uint64_t b)
     A("add.f32", 4, true, false, far ? far_sum_f32(a, b) : sum_f32(a, b))                                    \
     A("add.f64", 8, true, false, far ? far_sum_f64(a, b) : sum_f64(a, b))                                    \
     A("add.noftz.f16", 2, true, false, add_f16((uint16_t)a, (uint16_t)b))                                    \
-    A("add.noftz.f16x2", 4, true, false, sum_f16x2(a, b))                                                    \
+    A("add.noftz.f16x2", 4, true, false, OF_PAIR(add_f16, a, b))                                             \
     A("add.noftz.bf16", 2, true, false, add_bf16((uint16_t)a, (uint16_t)b))                                  \
-    A("add.noftz.bf16x2", 4, true, false, sum_bf16x2(a, b))                                                  \
+    A("add.noftz.bf16x2", 4, true, false, OF_PAIR(add_bf16, a, b))                                           \
+    A("min.noftz.f16", 2, true, true, min_f16((uint16_t)a, (uint16_t)b))                                     \
+    A("max.noftz.f16", 2, true, true, max_f16((uint16_t)a, (uint16_t)b))                                     \
+    A("min.noftz.bf16", 2, true, true, min_bf16((uint16_t)a, (uint16_t)b))                                   \
+    A("max.noftz.bf16", 2, true, true, max_bf16((uint16_t)a, (uint16_t)b))                                   \
+    A("min.noftz.f16x2", 4, true, true, OF_PAIR(min_f16, a, b))                                              \
+    A("max.noftz.f16x2", 4, true, true, OF_PAIR(max_f16, a, b))                                              \
+    A("min.noftz.bf16x2", 4, true, true, OF_PAIR(min_bf16, a, b))                                            \
+    A("max.noftz.bf16x2", 4, true, true, OF_PAIR(max_bf16, a, b))                                            \
     A("inc.u32", 4, false, false, (uint32_t)a >= (uint32_t)b ? 0 : a + 1)                                    \
     A("dec.u32", 4, false, false, !(uint32_t)a || (uint32_t)a > (uint32_t)b ? b : a - 1)                     \
     A("inc.u64", 8, false, false, a >= b ? 0 : a + 1)                                                        \

@@ -117,6 +117,8 @@ double texel_number(const struct texture *t, unsigned channel, uint32_t raw)
     if (is_srgb(t, channel))
         return linear[raw] / 16384.0;
     int32_t x = (int32_t)raw;
+    if (t->channel == CHANNEL_S8) /* as it is, -128 too: the sum is widened */
+        return x;
     return (x > -f->one ? x : -f->one) * (double)f->wide_one / f->one;
 }
 
@@ -133,9 +135,19 @@ static float nearest_f16(double x)
     return (float)(fabs(x) < 0x1p-14 ? round(x * 0x1p24) * 0x1p-24 : nearest(x, 10));
 }
 
+/* A sum of signed bytes, in 1/256, as 1/32767: nearly 32767 / 127 times it, with three bits more that are
+ * rounded off. */
+static int32_t widen_s8(int32_t sum)
+{
+    int32_t wide = (8 * sum + (sum >> 4) + (sum >> 12) + 4) >> 3;
+    return wide > -32767 ? wide : -32767;
+}
+
 uint32_t texel_filtered(const struct texture *t, unsigned channel, double sum)
 {
     const struct format_row *f = &formats[t->channel];
+    if (t->channel == CHANNEL_S8)
+        return bits_f32((float)widen_s8((int32_t)(sum * 256)) / f->wide_one);
     if (t->channel == CHANNEL_F32)
         return bits_f32((float)nearest(sum, 23));
     if (t->channel == CHANNEL_F16 || is_srgb(t, channel))

@@ -127,6 +127,7 @@ struct texture_form {
     uint8_t component;        /* of tld4: 0 to 3 */
     enum surface_bounds bounds;
     enum surface_reduction reduction;
+    bool in_texels; /* sured.p: coordinates count texels, not bytes */
     enum texture_query query;
     bool query_level; /* txq.level: a level is given */
 };

@@ -243,7 +243,7 @@ refuses '--max-cycles needs --mode timing' run --mode functional --max-cycles 5 
 refuses '--max-cycles: ' run --max-cycles many ./useptx
 refuses '--limit: expected --max-cycles' run --mode timing --limit 5 ./useptx
 refuses 'dram.bandwidth=1TB/s needs --mode timing' run --mode functional --set dram.bandwidth=1TB/s ./useptx
-for numbers in x 1-x 3-1 -2 1-2-3 ''; do
+for numbers in 1-x 3-1 -2 1-2-3 1, ''; do
     refuses '--kernels: expected numbers of launches' run --kernels "$numbers" ./useptx
 done
 refuses 'sm_cont' run --set gpu.sm_cont=4 ./useptx

@@ -10,5 +10,7 @@ void case_source(struct oracle_case *c, enum value value);
 void case_result(struct oracle_case *c, enum value value);
 
 void add_matrices(struct oracle_cases *cases);
+void add_video(struct oracle_cases *cases);
+void add_vector_atomics(struct oracle_cases *cases);
 
 #endif

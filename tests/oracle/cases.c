@@ -359,6 +359,8 @@ void cases_init(struct oracle_cases *cases)
     add_reductions(cases);
     add_lop3(cases);
     add_matrices(cases);
+    add_video(cases);
+    add_vector_atomics(cases);
 }
 
 void cases_fini(struct oracle_cases *cases)

@@ -12,7 +12,9 @@ enum { BATCH = 64 }; /* cases of a module */
 static const char usage[] =
     "usage: vectors --check FILE     compare Heddle with what a GPU gave\n"
     "       vectors --gpu FILE       write digests of the results of this computer's GPU\n"
-    "       vectors --gpu-all FILE   write all its results; --check then shows each difference\n"
+    "       vectors --gpu-all FILE [TEXT]   write all its results, or those of the cases whose names begin "
+    "so;\n"
+    "                                --check then shows each difference\n"
     "       vectors --print TEXT     show the PTX of the cases whose names begin so\n"
     "       vectors --dump TEXT      show operands and Heddle's results of these\n";
 
@@ -203,7 +205,8 @@ static void write_case(void *context, const struct oracle_case *c, const uint64_
     }
 }
 
-static bool write_file(const struct oracle_cases *cases, const char *path, bool all, struct err *err)
+static bool write_file(const struct oracle_cases *cases, const char *path, bool all, const char *text,
+                       struct err *err)
 {
     struct file_writer file;
     struct target *target = target_gpu(err);
@@ -212,7 +215,7 @@ static bool write_file(const struct oracle_cases *cases, const char *path, bool 
     bool good = file_open(&file, path, err);
     if (good) {
         struct writer writer = {file.stream, all, 0, 0};
-        run_all(target, cases, "", write_case, &writer);
+        run_all(target, cases, text, write_case, &writer);
         good = file_close(&file, err);
         printf("%zu cases, of which the GPU refused %zu\n", writer.cases, writer.refused);
     }
@@ -340,12 +343,13 @@ static bool check_file(const struct oracle_cases *cases, const char *path, struc
     return !checker.wrong_cases || err_set(err, "Heddle differs from the GPU");
 }
 
-static bool command(const struct oracle_cases *cases, const char *what, const char *text, struct err *err)
+static bool command(const struct oracle_cases *cases, const char *what, const char *text, const char *begin,
+                    struct err *err)
 {
     if (!strcmp(what, "--check"))
         return check_file(cases, text, err);
     if (!strcmp(what, "--gpu") || !strcmp(what, "--gpu-all"))
-        return write_file(cases, text, what[5], err);
+        return write_file(cases, text, what[5], begin, err);
     if (!strcmp(what, "--dump")) {
         struct target *target = target_heddle(1);
         run_all(target, cases, text, dump_case, NULL);
@@ -362,12 +366,12 @@ int main(int argc, char **argv)
 {
     struct oracle_cases cases;
     struct err err;
-    if (argc != 3) {
+    if (argc != 3 && argc != 4) {
         fputs(usage, stderr);
         return 2;
     }
     cases_init(&cases);
-    bool good = command(&cases, argv[1], argv[2], &err);
+    bool good = command(&cases, argv[1], argv[2], argc > 3 ? argv[3] : "", &err);
     if (!good)
         fprintf(stderr, "vectors: %s\n", err.text);
     cases_fini(&cases);

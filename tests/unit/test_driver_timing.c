@@ -442,7 +442,7 @@ static void only_some_launches_are_timed(void **state)
     (void)state;
     struct timed_test test;
     struct launch_record record;
-    start_timed_with(&test, (struct driver_options){.timing = {.first_launch = 1, .end_launch = 3}});
+    start_timed_with(&test, (struct driver_options){.kernels = "1-2"});
     uint64_t out = new_memory(&test, 4);
     for (int i = 0; i < 4; i++)
         CHECK(spin_on(&test, test.t.first, out, 10));

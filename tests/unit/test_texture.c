@@ -329,6 +329,25 @@ static void integers_are_blended_as_16_bits(void **state)
     assert_int_equal(out[0], 43);
 }
 
+/* As an H200 gave them, in 1/32767; the weight of the second in 1/256. */
+static void signed_bytes_are_widened_when_they_are_summed(void **state)
+{
+    (void)state;
+    static const struct {
+        int8_t texels[2];
+        int weight, expected;
+    } rows[] = {{{-124, -128}, 199, -32767}, {{-116, -121}, 141, -30640}, {{21, -128}, 158, -18309},
+                {{46, 57}, 25, 12145},       {{-50, -3}, 252, -964},      {{-7, 37}, 19, -964}};
+    struct texture t = of_line();
+    t.channel = CHANNEL_S8;
+    t.normalized_float = true;
+    t.filter = FILTER_LINEAR;
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        t.levels[0] = (struct texture_level){(unsigned char *)(uintptr_t)rows[i].texels, 2, 1, 1, 2, 2};
+        CHECK_FLOAT(fetch_1d(&t, 0.5f + (float)rows[i].weight / 256), (float)rows[i].expected / 32767);
+    }
+}
+
 static void halves_blend_to_halves(void **state)
 {
     (void)state;
@@ -454,6 +473,7 @@ int main(void)
         cmocka_unit_test(faces_of_a_cube),
         cmocka_unit_test(formats),
         cmocka_unit_test(integers_are_blended_as_16_bits),
+        cmocka_unit_test(signed_bytes_are_widened_when_they_are_summed),
         cmocka_unit_test(halves_blend_to_halves),
         cmocka_unit_test(packed_halves),
         cmocka_unit_test(linear_memory_is_zero_outside),

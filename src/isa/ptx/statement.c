@@ -45,6 +45,75 @@ static struct name *usual_opcode(struct parser *parser, struct name *opcode)
     return opcode->usual;
 }
 
+/* "atom.global.v4.add.f32" without its v4; how many elements it has, or 0. */
+static uint32_t vector_atomic(const char *opcode, char *single, size_t room)
+{
+    if ((strncmp(opcode, "atom.", 5) != 0 && strncmp(opcode, "red.", 4) != 0) || strlen(opcode) >= room)
+        return 0;
+    for (const char *at = strchr(opcode, '.'); at; at = strchr(at + 1, '.'))
+        if (at[1] == 'v' && strchr("248", at[2]) && at[2] && at[3] == '.') {
+            snprintf(single, room, "%.*s%s", (int)(at - opcode), opcode, at + 3);
+            return (uint32_t)(at[2] - '0');
+        }
+    return 0;
+}
+
+static bool is_register(const struct ptx_operand *operand, uint32_t index)
+{
+    return operand->kind == PTX_OP_REGISTER && operand->index == index;
+}
+
+/* Whether the first of several, one after another, would write what a later one reads. */
+static bool splits(const struct body *body, const struct ptx_operand *operands, bool returns, uint32_t count)
+{
+    const struct ptx_operand *memory = &operands[returns], *values = &operands[returns + 1u];
+    if (memory->kind != PTX_OP_MEMORY || values->kind != PTX_OP_VECTOR || values->count != count ||
+        (returns && (operands[0].kind != PTX_OP_VECTOR || operands[0].count != count)))
+        return false;
+    for (uint32_t i = 0; returns && i < count; i++) {
+        const struct ptx_operand *d = &body->operands.at[operands[0].first + i];
+        if (d->kind != PTX_OP_REGISTER)
+            continue;
+        bool read = i + 1 < count && is_register(&body->operands.at[memory->first], d->index);
+        for (uint32_t later = i + 1; later < count; later++)
+            read |= is_register(&body->operands.at[values->first + later], d->index);
+        if (read)
+            return false;
+    }
+    return true;
+}
+
+/* An atomic operation on a vector is one for each element: no other thread may rely on seeing all of them. */
+static bool split_atomic(struct parser *parser, const struct ptx_inst *inst)
+{
+    struct body *body = &parser->body;
+    char single[128];
+    uint32_t count = vector_atomic(inst->opcode, single, sizeof single);
+    bool returns = inst->opcode[0] == 'a';
+    const char *type = strrchr(single, '.');
+    uint32_t bytes = count ? ptx_type_bytes(ptx_type_of(type + 1, strlen(type + 1))) : 0;
+    if (!count || !bytes || inst->count < 2u + returns ||
+        !splits(body, &body->operands.at[inst->first], returns, count))
+        return false;
+    const char *opcode = scope_name(&parser->scopes, single, strlen(single))->text;
+    for (uint32_t i = 0; i < count; i++) {
+        struct ptx_inst one = *inst;
+        one.opcode = opcode;
+        one.first = (uint32_t)body->operands.count;
+        one.count = 2u + returns;
+        for (uint32_t k = 0; k < one.count; k++) {
+            struct ptx_operand operand = body->operands.at[inst->first + k];
+            if (operand.kind == PTX_OP_MEMORY)
+                operand.value += (uint64_t)i * bytes;
+            else
+                operand = body->operands.at[operand.first + i];
+            *list_push(body->operands) = operand;
+        }
+        *list_push(body->insts) = one;
+    }
+    return true;
+}
+
 static bool parse_instruction(struct parser *parser, int32_t guard, bool guard_not)
 {
     struct body *body = &parser->body;
@@ -58,7 +127,8 @@ static bool parse_instruction(struct parser *parser, int32_t guard, bool guard_n
         return false;
     inst.opcode = usual_opcode(parser, opcode)->text;
     inst.loc = (uint32_t)body->locs.count;
-    *list_push(body->insts) = inst;
+    if (!split_atomic(parser, &inst))
+        *list_push(body->insts) = inst;
     return true;
 }
 

@@ -114,8 +114,7 @@ static void choose_launches(struct relaxed_runs *runs)
     runs->launches = mem_alloc(trace->launch_count + 1, sizeof *runs->launches);
     for (size_t i = 0; i < trace->launch_count; i++) {
         const struct itrace_launch *launch = &trace->launches[i];
-        if (launch->recorded && launch->number >= runs->how.first_launch &&
-            (!runs->how.end_launch || launch->number < runs->how.end_launch))
+        if (replaying_takes(&(struct replaying_options){.kernels = runs->how.kernels}, trace, launch))
             runs->launches[runs->launch_count++] =
                 (struct relaxed_runs_launch){.number = i, .least = UINT64_MAX};
     }
@@ -176,7 +175,7 @@ static bool run_exact(struct relaxed_runs *runs, struct itrace_reader *reader, s
                                   .keep_launches = true,
                                   .interrupt = how->options.interrupt,
                                   .timing = {.on = true}};
-    struct replaying_options which = {.first_launch = how->first_launch, .end_launch = how->end_launch};
+    struct replaying_options which = {.kernels = how->kernels};
     double began = host_seconds();
     struct driver *driver = driver_new(&with, err);
     bool good = driver && replaying_run(driver, reader, &which, err);

@@ -22,8 +22,8 @@ struct relaxed_how {
     const char *const *settings; /* that change it; ends in NULL, or NULL */
     const struct system *system; /* all of that, loaded */
     struct relaxed_options options;
-    unsigned repeats;                  /* at least 1 */
-    uint64_t first_launch, end_launch; /* of the trace; end 0: no end */
+    unsigned repeats;             /* at least 1 */
+    const struct choice *kernels; /* launches of the trace; NULL: all */
     bool compare_exact;
     unsigned exact_threads;
 };

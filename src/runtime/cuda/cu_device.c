@@ -1,5 +1,6 @@
 /* The driver API: devices. */
 #include "runtime/cuda/api.h"
+#include "driver/region.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -152,10 +153,12 @@ EXPORT CUresult cuProfilerStart(void), cuProfilerStop(void);
 
 CUresult cuProfilerStart(void)
 {
+    region_profile(true);
     return cudaSuccess;
 }
 
 CUresult cuProfilerStop(void)
 {
+    region_profile(false);
     return cudaSuccess;
 }

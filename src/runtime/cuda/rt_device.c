@@ -1,5 +1,6 @@
 /* Devices: which there are, what they are like, and what is set for them. */
 #include "runtime/cuda/api.h"
+#include "driver/region.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -247,11 +248,13 @@ API(cudaDeviceFlushGPUDirectRDMAWrites, (target, scope), int target, int scope)
 
 API_ANY(cudaProfilerStart, (), void)
 {
+    region_profile(true);
     return cudaSuccess;
 }
 
 API_ANY(cudaProfilerStop, (), void)
 {
+    region_profile(false);
     return cudaSuccess;
 }
 

@@ -1,5 +1,6 @@
 /* Devices: which there are, what they are like, and what is set for them. */
 #include "runtime/hip/api.h"
+#include "driver/region.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -255,11 +256,13 @@ HIP(hipDeviceGetSharedMemConfig, (config), int *config)
 
 HIP_ANY(hipProfilerStart, (), void)
 {
+    region_profile(true);
     return hipSuccess;
 }
 
 HIP_ANY(hipProfilerStop, (), void)
 {
+    region_profile(false);
     return hipSuccess;
 }
 

@@ -67,6 +67,9 @@ bool access_waits(const struct op *op);
 bool access_reads_shared(const struct op *op);
 bool access_writes_shared(const struct op *op);
 
+/* The row of exec/atomics.h whose name's parts are all in the opcode. */
+bool access_atomic(const char *opcode, uint32_t *row);
+
 /* Whether what an atomic operation leaves behind may depend on the order of blocks. */
 bool access_is_ordered(const char *opcode, bool result_used);
 

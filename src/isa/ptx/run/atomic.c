@@ -151,7 +151,7 @@ static void run_atomic(struct warp *w, const struct op *op, lanes active)
     }
 }
 
-static bool find_row(const char *opcode, uint32_t *row)
+bool access_atomic(const char *opcode, uint32_t *row)
 {
     for (uint32_t i = 0; i < atomic_row_count; i++) {
         char name[32];
@@ -176,7 +176,7 @@ bool access_is_ordered(const char *opcode, bool result_used)
     uint32_t row;
     if (access_space_named(opcode) == PTX_SHARED)
         return false;
-    return !find_row(opcode, &row) || result_used || !atomic_rows[row].commutes;
+    return !access_atomic(opcode, &row) || result_used || !atomic_rows[row].commutes;
 }
 
 enum lowered lower_atomic(struct lower *lower, struct op *op)
@@ -185,7 +185,7 @@ enum lowered lower_atomic(struct lower *lower, struct op *op)
     struct atomic_form *form = lower_own(lower, sizeof *form);
     struct access *access = &form->access;
     uint32_t i = 0;
-    if (!find_row(opcode, &form->row) || ptx_opcode_has(opcode, "v2") || ptx_opcode_has(opcode, "v4") ||
+    if (!access_atomic(opcode, &form->row) || ptx_opcode_has(opcode, "v2") || ptx_opcode_has(opcode, "v4") ||
         ptx_opcode_has(opcode, "v8") || ptx_opcode_has(opcode, "b128") || ptx_is(lower->inst, "red.async"))
         return lower_fail(lower, "Heddle does not know this atomic operation");
     op->unit = UNIT_LSU;

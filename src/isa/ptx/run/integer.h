@@ -318,62 +318,9 @@ LANE uint32_t lop3_b32(uint32_t a, uint32_t b, uint32_t c, uint32_t table)
     return (low & ~c) | (high & c);
 }
 
-/* Video instructions: of one part each, with bits to spare. */
-LANE int64_t video_add(int64_t a, int64_t b)
-{
-    return a + b;
-}
-
-/* vadd of u32 does not know of its carry, and saturates nothing. */
-LANE int64_t video_add_u32(int64_t a, int64_t b)
-{
-    return (uint32_t)(a + b);
-}
-
-LANE int64_t video_sub(int64_t a, int64_t b)
-{
-    return a - b;
-}
-
-LANE int64_t video_absdiff(int64_t a, int64_t b)
-{
-    return a < b ? b - a : a - b;
-}
-
-LANE int64_t video_min(int64_t a, int64_t b)
-{
-    return a < b ? a : b;
-}
-
-LANE int64_t video_max(int64_t a, int64_t b)
-{
-    return a > b ? a : b;
-}
-
-/* Halves away from 0, if it is a half above. */
-LANE int64_t video_avrg(int64_t a, int64_t b)
-{
-    return (a + b + (a + b >= 0)) >> 1;
-}
-
 LANE int64_t clamp(int64_t x, int64_t least, int64_t greatest)
 {
     return x < least ? least : x > greatest ? greatest : x;
-}
-
-LANE int64_t video_sat_u32(int64_t x, int bits)
-{
-    return clamp(x, 0, (INT64_C(1) << bits) - 1);
-}
-
-LANE int64_t video_sat_s32(int64_t x, int bits)
-{
-    return clamp(x, -(INT64_C(1) << (bits - 1)), (INT64_C(1) << (bits - 1)) - 1);
-}
-
-LANE uint32_t video_bytes(int64_t x0, int64_t x1, int64_t x2, int64_t x3)
-{
-    return (uint32_t)((x0 & 255) | (x1 & 255) << 8 | (x2 & 255) << 16 | (x3 & 255) << 24);
 }
 
 /* c above a above b, of which n bits count. */

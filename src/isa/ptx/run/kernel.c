@@ -79,7 +79,7 @@ static bool is_ordered(const struct ptx_function *f, const struct ptx_inst *inst
         enum ptx_space space = access_space_named(inst->opcode);
         return space == PTX_GENERIC || space == PTX_GLOBAL;
     }
-    return ptx_is(inst, "sured");
+    return false; /* the order of reductions of a surface leaves no trace */
 }
 
 static void scan_operand(struct reach *reach, const struct function_entry *entry, const struct ptx_operand *o)

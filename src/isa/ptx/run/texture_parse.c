@@ -76,14 +76,16 @@ static bool parse_fetch(const char *text, struct texture_form *form)
     return (form->integer_coordinates || TAKE_WORD("f32")) && !*text;
 }
 
-/* suld.b.geometry{.caching}{.v2}.type.bounds, sust alike, sured.b.reduction.geometry.type.bounds */
+/* suld.b.geometry{.caching}{.v2}.type.bounds, sust alike, sured.b.reduction.geometry.type.bounds, and sured.p
+ * of b32 and b64, whose sign is the surface's */
 static bool parse_surface(const char *text, struct texture_form *form)
 {
     int value;
     bool reduces = form->op == TEXTURE_SURED;
     form->elements = 1;
     form->integer_coordinates = true;
-    if (!TAKE_WORD("b") || (reduces && !TAKE(reductions, form->reduction)) ||
+    form->in_texels = reduces && TAKE_WORD("p");
+    if ((!form->in_texels && !TAKE_WORD("b")) || (reduces && !TAKE(reductions, form->reduction)) ||
         !TAKE(geometries, form->geometry))
         return false;
     if (form->geometry > GEOMETRY_A2D)
@@ -97,6 +99,8 @@ static bool parse_surface(const char *text, struct texture_form *form)
     if (!reduces && (form->type < ELEMENT_B8 || form->type > ELEMENT_B64))
         return false;
     if (reduces && (form->type == ELEMENT_B8 || form->type == ELEMENT_B16))
+        return false;
+    if (form->in_texels && form->type != ELEMENT_B32 && form->type != ELEMENT_B64)
         return false;
     return TAKE(bounds, form->bounds) && !*text;
 }

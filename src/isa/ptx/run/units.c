@@ -4,6 +4,7 @@
 #include "ptx_run/access.h"
 #include "isa/request.h"
 #include "ptx_run/sync.h"
+#include "exec/atomics.h"
 #include "exec/texture.h"
 #include "base/bits.h"
 #include "base/mem.h"
@@ -16,6 +17,7 @@ struct texture_access {
     struct texture_form form;
     uint32_t results[4], coordinates[4], level, gradients[8]; /* places; of the second from 4 on */
     uint32_t result_bytes, coordinate_count, gradient_count;
+    uint32_t atomic; /* of a reduction: the row of exec/atomics.h */
 };
 
 static const struct texture *find_texture(struct warp *w, const struct op *op, uint32_t lane)
@@ -229,6 +231,75 @@ static void run_surface(struct warp *w, const struct op *op, lanes active)
     }
 }
 
+/* Where a reduction's lane changes the surface; NULL: nowhere. */
+static unsigned char *reduced_at(struct warp *w, const struct op *op, uint32_t lane)
+{
+    const struct texture_access *x = op->more;
+    const struct texture *surface = find_texture(w, op, lane);
+    unsigned char *place = NULL;
+    uint32_t at[4] = {0};
+    for (uint32_t i = 0; i < x->coordinate_count; i++)
+        at[i] = ((const uint32_t *)warp_at(w, x->coordinates[i]))[lane];
+    if (x->form.in_texels) {
+        bool layered = x->form.geometry == GEOMETRY_A1D || x->form.geometry == GEOMETRY_A2D;
+        int64_t bytes = surface_element_bytes(&x->form), most = INT32_MAX / bytes;
+        int64_t texel = (int32_t)at[layered];
+        at[layered] = (uint32_t)(int32_t)((texel < -most ? -most : texel > most ? most : texel) * bytes);
+    }
+    if (surface_find(surface, &x->form, at, &place) == SURFACE_FAULT)
+        bad_surface(w, op, lane);
+    return place;
+}
+
+/* No result, and the order does not matter. In a model that keeps time, memory does it. */
+static void run_reduction(struct warp *w, const struct op *op, lanes active)
+{
+    const struct texture_access *x = op->more;
+    struct request *told = w->isa.block->worker->request;
+    lanes who = 0;
+    EACH_LANE (lane, active) {
+        unsigned char *place = reduced_at(w, op, lane);
+        uint64_t value = lane_get(warp_at(w, x->results[0]), x->result_bytes, lane);
+        if (!place)
+            continue;
+        who |= UINT32_C(1) << lane;
+        if (told) {
+            told->of.at[lane] = (uintptr_t)place;
+            told->operand[lane] = value;
+        } else {
+            atomic_perform((uint8_t)x->atomic, place, value, 0);
+        }
+    }
+    if (!told || !who)
+        return;
+    told->of.kind = REQUEST_ATOMIC;
+    told->of.lanes = who;
+    told->of.bytes = surface_element_bytes(&x->form);
+    told->of.register_bytes = x->result_bytes;
+    told->of.registers = w->registers;
+    told->of.operation = (uint8_t)x->atomic;
+    told->of.returns = told->of.acquires = false;
+}
+
+/* The atomic operation that a reduction is: of sured.p without a sign, as surfaces of integers mostly are. */
+static bool find_reduction(struct texture_access *x)
+{
+    static const char *const names[] = {[REDUCE_ADD] = "add",
+                                        [REDUCE_MIN] = "min",
+                                        [REDUCE_MAX] = "max",
+                                        [REDUCE_AND] = "and",
+                                        [REDUCE_OR] = "or"};
+    bool bits = x->form.reduction == REDUCE_AND || x->form.reduction == REDUCE_OR;
+    bool is_signed = x->form.type == ELEMENT_S32 || x->form.type == ELEMENT_S64;
+    char opcode[16];
+    snprintf(opcode, sizeof opcode, ".%s.%c%u", names[x->form.reduction],
+             bits        ? 'b'
+             : is_signed ? 's'
+                         : 'u',
+             8 * surface_element_bytes(&x->form));
+    return access_atomic(opcode, &x->atomic);
+}
+
 static bool lower_list(struct lower *lower, const struct ptx_operand *operand, enum isa_type type,
                        bool written, uint32_t most, uint32_t *places, uint32_t *count)
 {
@@ -273,15 +344,16 @@ static bool lower_results(struct lower *lower, const struct ptx_operand *operand
 enum lowered lower_texture(struct lower *lower, struct op *op)
 {
     struct texture_access *x = lower_own(lower, sizeof *x);
-    if (!texture_parse(lower->inst->opcode, &x->form) || x->form.op == TEXTURE_SURED)
+    if (!texture_parse(lower->inst->opcode, &x->form) || (x->form.op == TEXTURE_SURED && !find_reduction(x)))
         return lower_fail(lower, "Heddle does not know this texture or surface instruction");
-    bool stores = x->form.op == TEXTURE_SUST;
+    bool stores = x->form.op == TEXTURE_SUST || x->form.op == TEXTURE_SURED;
     const struct ptx_operand *value = lower_operand(lower, stores ? 1 : 0);
     const struct ptx_operand *address = lower_operand(lower, stores ? 0 : 1);
     op->unit = UNIT_TEX;
     op->more = x;
     op->run.exec = x->form.op == TEXTURE_TXQ || x->form.op == TEXTURE_SUQ    ? run_query
                    : x->form.op == TEXTURE_TEX || x->form.op == TEXTURE_TLD4 ? run_fetch
+                   : x->form.op == TEXTURE_SURED                             ? run_reduction
                                                                              : run_surface;
     if (address->kind != PTX_OP_MEMORY || !address->count ||
         lower_element(lower, address, 0)->kind != PTX_OP_REGISTER)
