@@ -106,8 +106,36 @@ struct matrix_model {
 };
 const struct matrix_model *matrix_model(unsigned sm);
 
+/* How a form's products are computed on a GPU: made once for an instruction. */
+enum { MATRIX_COLUMNS = 16 };
+struct matrix_level;
+struct matrix_plan {
+    unsigned group; /* so many products at once, in the order of k */
+    int fraction;   /* bits of theirs that are kept */
+    uint32_t mask;  /* of an f32 result: bits that are kept */
+    bool half;      /* sums are f16 */
+    bool by_halves; /* fp8 made f16; the first sum takes k = 0, 1, 4, 5, 8, ..., the second the others, and C
+                       is added at the end, rounded to nearest */
+    bool emulated;  /* by other instructions, with their roundings: mma.m8n8k4.f16 */
+    bool saturate, by_and; /* as in the form */
+
+    /* as tiles: matrix_tile.h */
+    bool tiled;                  /* it can be done so */
+    bool turned;                 /* B is the wide operand */
+    uint8_t registers, elements; /* of a lane, for a line; of a register */
+    uint8_t lines;               /* of a lane in a tile of the wide operand: 1 or 2 */
+    uint8_t wide_tiles, narrow_tiles, columns, group_columns;
+    uint8_t order[MATRIX_COLUMNS]; /* of columns, group by group */
+    const struct matrix_level *level;
+};
+void matrix_plan(const struct matrix_form *form, const struct matrix_model *model, struct matrix_plan *plan);
+
 /* D = A * B + C */
-void matrix_mma(const struct matrix_form *form, const struct matrix_model *model, void *const d[],
+void matrix_mma(const struct matrix_form *form, const struct matrix_plan *plan, void *const d[],
                 const void *const a[], const void *const b[], const void *const c[]);
+
+/* The same without tiles: slow, for what those leave out, and to compare them with. */
+void matrix_mma_general(const struct matrix_form *form, const struct matrix_plan *plan, void *const d[],
+                        const void *const a[], const void *const b[], const void *const c[]);
 
 #endif

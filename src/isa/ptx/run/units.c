@@ -319,7 +319,7 @@ struct matrix_access {
     struct sync_form sync;
     struct matrix_form form;
     struct access access;
-    const struct matrix_model *model;
+    struct matrix_plan plan;
     uint32_t a[MATRIX_REGISTERS], b[MATRIX_REGISTERS], c[MATRIX_REGISTERS], d[MATRIX_REGISTERS]; /* places */
     bool has_stride;
 };
@@ -339,7 +339,7 @@ static void run_mma(struct warp *w, const struct op *op, lanes active)
     resolve(w, x->b, x->form.b.registers, b);
     resolve(w, x->c, x->form.c.registers, c);
     resolve(w, x->d, x->form.d.registers, d);
-    matrix_mma(&x->form, x->model, d, (const void *const *)a, (const void *const *)b, (const void *const *)c);
+    matrix_mma(&x->form, &x->plan, d, (const void *const *)a, (const void *const *)b, (const void *const *)c);
 }
 
 /* Rows of 16 bytes, at the addresses of the lanes below 8 * count. */
@@ -445,7 +445,7 @@ enum lowered lower_matrix(struct lower *lower, struct op *op)
     switch (form->kind) {
     case MATRIX_MMA:
         x->sync.run = run_mma;
-        x->model = matrix_model(90);
+        matrix_plan(form, matrix_model(90), &x->plan);
         good = lower_matrix_registers(lower, 0, &form->d, true, x->d) &&
                lower_matrix_registers(lower, 1, &form->a, false, x->a) &&
                lower_matrix_registers(lower, 2, &form->b, false, x->b) &&
