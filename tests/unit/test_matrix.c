@@ -14,7 +14,8 @@ static void wrong_opcodes_are_refused(void **state)
         "mma.sync.aligned.m16n8k16.row.col.satfinite.f32.f16.f16.f32",
         "mma.sync.aligned.m16n8k256.row.col.s32.b1.b1.s32",        /* neither xor nor and */
         "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32.later", /* a word unknown */
-        "mma.sp.sync.aligned.m16n8k32.row.col.f32.f16.f16.f32",
+        "mma.sp.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32",
+        "wmma.mma.sp.sync.aligned.row.col.m16n16k16.f32.f32",
         "wmma.load.d.sync.aligned.row.m16n16k16.f32",
         "wmma.load.a.sync.aligned.row.m16n16k16.f32",
         "wmma.load.a.sync.aligned.col.m8n8k32.s4",

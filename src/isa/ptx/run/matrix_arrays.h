@@ -5,7 +5,7 @@
 #include "ptx_run/matrix.h"
 
 enum {
-    PLACES = 16 * 64,  /* of the largest A or B, as of m16n8k64 */
+    PLACES = 16 * 128, /* of the largest A or B, as of m16n8k128 */
     RESULTS = 16 * 16, /* of the largest C, as of m16n16k16 */
     COLUMNS = 8,       /* of a result that are computed together */
     VECTOR = 4,

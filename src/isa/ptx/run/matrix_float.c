@@ -8,7 +8,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { GROUP = 32 }; /* at most so many products are summed at once */
+enum { GROUP = 64 }; /* at most so many products are summed at once */
 
 /* How the bits of a type are divided, after a shift to the right that drops what the tensor cores ignore. */
 struct fields {
@@ -116,6 +116,8 @@ void matrix_plan(const struct matrix_form *form, const struct matrix_model *mode
 {
     bool fp8 = form->a.type == MATRIX_e4m3 || form->a.type == MATRIX_e5m2, emulated = fp8 && model->emulates;
     unsigned products = model->group_bytes * form->a.elements / 4;
+    if (form->sparse)
+        products *= 2; /* half of which are none */
     if (emulated)
         products = form->k / 2;
     if (form->a.type == MATRIX_tf32 && form->n == 16)
@@ -126,7 +128,9 @@ void matrix_plan(const struct matrix_form *form, const struct matrix_model *mode
         .fraction = few ? model->fp8_fraction_bits : model->fraction_bits,
         .mask = few ? UINT32_MAX << (23 - model->fp8_fraction_bits) : UINT32_MAX,
         .half = form->c.type == MATRIX_f16 && form->d.type == MATRIX_f16,
-        .by_halves = emulated,
+        .by_halves = !emulated      ? 0
+                     : form->sparse ? 4
+                                    : 2,
         .emulated = form->count > 1 && model->emulates,
         .saturate = form->saturate,
         .by_and = form->by_and,
@@ -148,12 +152,12 @@ static enum matrix_type widen(enum matrix_type type, uint32_t *bits, unsigned co
     return MATRIX_f16;
 }
 
-/* Moves k's second bit to the top in a layout. */
-static struct matrix_operand by_pairs(struct matrix_operand operand, unsigned k, bool rows)
+/* Moves a bit of k to the top in a layout. */
+static struct matrix_operand by_pairs(struct matrix_operand operand, unsigned k, unsigned bit, bool rows)
 {
     for (unsigned i = 0; i < COUNT_OF(operand.steps); i++) {
         uint8_t *step = rows ? &operand.steps[i].row : &operand.steps[i].column;
-        *step = (uint8_t)(*step == 2 ? k / 2 : *step > 2 ? *step / 2 : *step);
+        *step = (uint8_t)(*step == bit ? k / 2 : *step > bit ? *step / 2 : *step);
     }
     return operand;
 }
@@ -218,8 +222,8 @@ static void load_inputs(const struct matrix_form *form, const struct matrix_plan
     unsigned a_count = left.rows * left.columns, b_count = right.rows * right.columns;
     uint32_t bits[PLACES];
     if (plan->by_halves) {
-        left = by_pairs(left, form->k, false);
-        right = by_pairs(right, form->k, true);
+        left = by_pairs(left, form->k, plan->by_halves, false);
+        right = by_pairs(right, form->k, plan->by_halves, true);
     }
     matrix_gather(&left, a, bits);
     f->wild = split(plan->by_halves ? widen(left.type, bits, a_count) : left.type, bits, a_count, f->a,

@@ -40,7 +40,7 @@ static void order_columns(struct matrix_plan *plan)
             for (unsigned part = first; part < first + step; part++)
                 plan->order[plan->columns++] = (uint8_t)(r * parts + part);
     plan->group_columns = (uint8_t)(plan->group / QUAD);
-    if (plan->group % (QUAD * step)) /* a group is less than a register */
+    if (plan->group % (QUAD * step) || plan->by_halves > 2) /* a group is less than a register */
         plan->tiled = false;
 }
 
