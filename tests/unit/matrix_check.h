@@ -9,12 +9,67 @@
 #include "ptx_run/matrix.h"
 #include "exec/number.h"
 
+/* Every multiplication there is, by shape and types: what follows is done with all of them. */
+static const char *const products[] = {
+    "mma.sync.aligned.m8n8k4.row.col.f32.f16.f16.f32",
+    "mma.sync.aligned.m8n8k4.row.row.f32.f16.f16.f32",
+    "mma.sync.aligned.m8n8k4.col.col.f16.f16.f16.f16",
+    "mma.sync.aligned.m8n8k4.col.row.f32.f16.f16.f16",
+    "mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32",
+    "mma.sync.aligned.m16n8k8.row.col.f16.f16.f16.f16",
+    "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32",
+    "mma.sync.aligned.m16n8k16.row.col.f16.f16.f16.f16",
+    "mma.sync.aligned.m16n8k8.row.col.f32.bf16.bf16.f32",
+    "mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32",
+    "mma.sync.aligned.m16n8k4.row.col.f32.tf32.tf32.f32",
+    "mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32",
+    "mma.sync.aligned.m16n8k16.row.col.f32.e4m3.e4m3.f32",
+    "mma.sync.aligned.m16n8k32.row.col.f32.e4m3.e5m2.f32",
+    "mma.sync.aligned.m16n8k32.row.col.f16.e5m2.e5m2.f16",
+    "mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64",
+    "mma.sync.aligned.m16n8k4.row.col.f64.f64.f64.f64",
+    "mma.sync.aligned.m16n8k8.row.col.f64.f64.f64.f64",
+    "mma.sync.aligned.m16n8k16.row.col.f64.f64.f64.f64",
+    "mma.sync.aligned.m8n8k16.row.col.s32.s8.u8.s32",
+    "mma.sync.aligned.m16n8k16.row.col.s32.u8.s8.s32",
+    "mma.sync.aligned.m16n8k32.row.col.satfinite.s32.s8.s8.s32",
+    "mma.sync.aligned.m8n8k32.row.col.s32.s4.u4.s32",
+    "mma.sync.aligned.m16n8k32.row.col.s32.u4.s4.s32",
+    "mma.sync.aligned.m16n8k64.row.col.satfinite.s32.s4.s4.s32",
+    "mma.sync.aligned.m8n8k128.row.col.s32.b1.b1.s32.xor.popc",
+    "mma.sync.aligned.m16n8k128.row.col.s32.b1.b1.s32.and.popc",
+    "mma.sync.aligned.m16n8k256.row.col.s32.b1.b1.s32.xor.popc",
+    "wmma.mma.sync.aligned.row.col.m16n16k16.f32.f32",
+    "wmma.mma.sync.aligned.col.row.m16n16k16.f16.f16",
+    "wmma.mma.sync.aligned.row.row.m32n8k16.f32.f16",
+    "wmma.mma.sync.aligned.col.col.m8n32k16.f16.f32",
+    "wmma.mma.sync.aligned.row.col.m16n16k16.f32.bf16.bf16.f32",
+    "wmma.mma.sync.aligned.row.col.m32n8k16.f32.bf16.bf16.f32",
+    "wmma.mma.sync.aligned.row.col.m8n32k16.f32.bf16.bf16.f32",
+    "wmma.mma.sync.aligned.row.col.m16n16k8.f32.tf32.tf32.f32",
+    "wmma.mma.sync.aligned.row.col.m8n8k4.f64.f64.f64.f64.rn",
+    "wmma.mma.sync.aligned.row.col.m16n16k16.s32.u8.u8.s32",
+    "wmma.mma.sync.aligned.row.col.m32n8k16.s32.s8.s8.s32.satfinite",
+    "wmma.mma.sync.aligned.row.col.m8n32k16.s32.s8.s8.s32",
+    "wmma.mma.sync.aligned.row.col.m8n8k32.s32.s4.s4.s32",
+    "wmma.mma.xor.popc.sync.aligned.row.col.m8n8k128.s32.b1.b1.s32",
+};
+
 static inline struct matrix_form parse(const char *opcode)
 {
     struct matrix_form form;
     if (!matrix_parse(opcode, &form))
         fail_msg("%s is not known", opcode);
     return form;
+}
+
+/* D = A * B + C on a GPU of this compute capability */
+static inline void multiply(const struct matrix_form *form, unsigned sm, void *const d[], void *const a[],
+                            void *const b[], void *const c[])
+{
+    struct matrix_plan plan;
+    matrix_plan(form, matrix_model(sm), &plan);
+    matrix_mma(form, &plan, d, (const void *const *)a, (const void *const *)b, (const void *const *)c);
 }
 
 struct registers {

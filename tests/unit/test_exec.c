@@ -343,6 +343,10 @@ static void test_refuses(void **state)
         {"call k, (p);", "must be variables of .param space"},
         {"call k;", "a kernel cannot be called"},
         {".reg .b128 %q; .local .b8 l[1099511627776]; mov.u32 %r2, 1;", "local memory"},
+        {"setmaxnreg.inc.sync.aligned.u32 20;", "a multiple of 8 from 24 to 256"},
+        {"mma.sp.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%r2,%r2,%r2,%r2}, {%r2,%r2}, {%r2,%r2}, "
+         "{%r2,%r2,%r2,%r2}, %r2, 4;",
+         "sparsity selector"},
         {"tex.grad.2d.v4.f32.f32 {%r2,%r3,%r4,%r5}, [%rd1, {%r2,%r3}], {%r2}, {};", "gradients"},
     };
     for (size_t i = 0; i < sizeof bodies / sizeof *bodies; i++)

@@ -2,52 +2,6 @@
 
 /* --- opcodes -------------------------------------------------------------------------------------------- */
 
-/* Every multiplication there is, by shape and types: what follows is done with all of them. */
-static const char *const products[] = {
-    "mma.sync.aligned.m8n8k4.row.col.f32.f16.f16.f32",
-    "mma.sync.aligned.m8n8k4.row.row.f32.f16.f16.f32",
-    "mma.sync.aligned.m8n8k4.col.col.f16.f16.f16.f16",
-    "mma.sync.aligned.m8n8k4.col.row.f32.f16.f16.f16",
-    "mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32",
-    "mma.sync.aligned.m16n8k8.row.col.f16.f16.f16.f16",
-    "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32",
-    "mma.sync.aligned.m16n8k16.row.col.f16.f16.f16.f16",
-    "mma.sync.aligned.m16n8k8.row.col.f32.bf16.bf16.f32",
-    "mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32",
-    "mma.sync.aligned.m16n8k4.row.col.f32.tf32.tf32.f32",
-    "mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32",
-    "mma.sync.aligned.m16n8k16.row.col.f32.e4m3.e4m3.f32",
-    "mma.sync.aligned.m16n8k32.row.col.f32.e4m3.e5m2.f32",
-    "mma.sync.aligned.m16n8k32.row.col.f16.e5m2.e5m2.f16",
-    "mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64",
-    "mma.sync.aligned.m16n8k4.row.col.f64.f64.f64.f64",
-    "mma.sync.aligned.m16n8k8.row.col.f64.f64.f64.f64",
-    "mma.sync.aligned.m16n8k16.row.col.f64.f64.f64.f64",
-    "mma.sync.aligned.m8n8k16.row.col.s32.s8.u8.s32",
-    "mma.sync.aligned.m16n8k16.row.col.s32.u8.s8.s32",
-    "mma.sync.aligned.m16n8k32.row.col.satfinite.s32.s8.s8.s32",
-    "mma.sync.aligned.m8n8k32.row.col.s32.s4.u4.s32",
-    "mma.sync.aligned.m16n8k32.row.col.s32.u4.s4.s32",
-    "mma.sync.aligned.m16n8k64.row.col.satfinite.s32.s4.s4.s32",
-    "mma.sync.aligned.m8n8k128.row.col.s32.b1.b1.s32.xor.popc",
-    "mma.sync.aligned.m16n8k128.row.col.s32.b1.b1.s32.and.popc",
-    "mma.sync.aligned.m16n8k256.row.col.s32.b1.b1.s32.xor.popc",
-    "wmma.mma.sync.aligned.row.col.m16n16k16.f32.f32",
-    "wmma.mma.sync.aligned.col.row.m16n16k16.f16.f16",
-    "wmma.mma.sync.aligned.row.row.m32n8k16.f32.f16",
-    "wmma.mma.sync.aligned.col.col.m8n32k16.f16.f32",
-    "wmma.mma.sync.aligned.row.col.m16n16k16.f32.bf16.bf16.f32",
-    "wmma.mma.sync.aligned.row.col.m32n8k16.f32.bf16.bf16.f32",
-    "wmma.mma.sync.aligned.row.col.m8n32k16.f32.bf16.bf16.f32",
-    "wmma.mma.sync.aligned.row.col.m16n16k8.f32.tf32.tf32.f32",
-    "wmma.mma.sync.aligned.row.col.m8n8k4.f64.f64.f64.f64.rn",
-    "wmma.mma.sync.aligned.row.col.m16n16k16.s32.u8.u8.s32",
-    "wmma.mma.sync.aligned.row.col.m32n8k16.s32.s8.s8.s32.satfinite",
-    "wmma.mma.sync.aligned.row.col.m8n32k16.s32.s8.s8.s32",
-    "wmma.mma.sync.aligned.row.col.m8n8k32.s32.s4.s4.s32",
-    "wmma.mma.xor.popc.sync.aligned.row.col.m8n8k128.s32.b1.b1.s32",
-};
-
 static void wrong_opcodes_are_refused(void **state)
 {
     (void)state;
@@ -60,7 +14,8 @@ static void wrong_opcodes_are_refused(void **state)
         "mma.sync.aligned.m16n8k16.row.col.satfinite.f32.f16.f16.f32",
         "mma.sync.aligned.m16n8k256.row.col.s32.b1.b1.s32",        /* neither xor nor and */
         "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32.later", /* a word unknown */
-        "mma.sp.sync.aligned.m16n8k32.row.col.f32.f16.f16.f32",
+        "mma.sp.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32",
+        "wmma.mma.sp.sync.aligned.row.col.m16n16k16.f32.f32",
         "wmma.load.d.sync.aligned.row.m16n16k16.f32",
         "wmma.load.a.sync.aligned.row.m16n16k16.f32",
         "wmma.load.a.sync.aligned.col.m8n8k32.s4",
@@ -235,8 +190,7 @@ static void products_are_products(void **state)
         fill(&form.b, &b, matrices[1], &rng);
         fill(&form.c, &c, matrices[2], &rng);
         registers_init(&d);
-        matrix_mma(&form, matrix_model(gpus[i % COUNT_OF(gpus)]), d.at, (const void *const *)a.at,
-                   (const void *const *)b.at, (const void *const *)c.at);
+        multiply(&form, gpus[i % COUNT_OF(gpus)], d.at, a.at, b.at, c.at);
         for (unsigned lane = 0; lane < WARP_LANES; lane++)
             for (unsigned element = 0; element < (unsigned)form.d.registers * form.d.elements; element++) {
                 unsigned row, column;
@@ -262,11 +216,8 @@ static void a_destination_may_be_a_source(void **state)
     fill(&form.b, &b, matrices[1], &rng);
     fill(&form.c, &c, matrices[2], &rng);
     registers_init(&d);
-    const struct matrix_model *model = matrix_model(90);
-    matrix_mma(&form, model, d.at, (const void *const *)a.at, (const void *const *)b.at,
-               (const void *const *)c.at);
-    matrix_mma(&form, model, a.at, (const void *const *)a.at, (const void *const *)b.at,
-               (const void *const *)c.at);
+    multiply(&form, 90, d.at, a.at, b.at, c.at);
+    multiply(&form, 90, a.at, a.at, b.at, c.at);
     for (unsigned i = 0; i < form.d.registers; i++)
         assert_memory_equal(a.at[i], d.at[i], WARP_LANES * 4);
 }
@@ -296,8 +247,7 @@ static uint32_t dot(const char *opcode, unsigned sm, const uint32_t *a, const ui
         for (unsigned e = 0; e < (unsigned)form.c.registers * form.c.elements; e++)
             put(&form.c, &rc, lane, e, c);
     }
-    matrix_mma(&form, matrix_model(sm), rd.at, (const void *const *)ra.at, (const void *const *)rb.at,
-               (const void *const *)rc.at);
+    multiply(&form, sm, rd.at, ra.at, rb.at, rc.at);
     uint32_t first = (uint32_t)get(&form.d, &rd, 0, 0);
     for (unsigned lane = 0; lane < WARP_LANES; lane++)
         assert_int_equal(get(&form.d, &rd, lane, 1), first);

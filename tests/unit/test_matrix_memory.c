@@ -73,8 +73,7 @@ static void wmma_from_memory_to_memory(void **state)
             move_runs(operands[o], &r[o], memory[o], STRIDE, false);
         }
         registers_init(&r[3]);
-        matrix_mma(&form, matrix_model(90), r[3].at, (const void *const *)r[0].at,
-                   (const void *const *)r[1].at, (const void *const *)r[2].at);
+        multiply(&form, 90, r[3].at, r[0].at, r[1].at, r[2].at);
         move_runs(&store.d, &r[3], memory[3], STRIDE, true);
         unsigned bytes = store.d.type == MATRIX_f64 ? 8 : 4;
         for (unsigned row = 0; row < m; row++)

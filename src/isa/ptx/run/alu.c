@@ -2,15 +2,13 @@
 #include "ptx_run/alu.h"
 #include "base/err.h"
 
-#include <stdbool.h>
-
 extern alu_fn *const alu_fns_base[], *const alu_fns_rare[];
 #ifdef ALU_X86_LEVELS
 extern alu_fn *const alu_fns_v3[], *const alu_fns_v4[];
 #endif
 
 /* What the levels are compiled for (a processor with these has the lesser features too). */
-static bool has_level(int level)
+bool alu_has_level(int level)
 {
 #ifdef ALU_X86_LEVELS
     bool v3 =
@@ -26,7 +24,7 @@ static bool has_level(int level)
 alu_fn *alu_executor_at(int level, int row)
 {
     REQUIRE(row >= 0 && row < alu_row_count);
-    if (!has_level(level))
+    if (!alu_has_level(level))
         return 0;
 #ifdef ALU_X86_LEVELS
     if (level)

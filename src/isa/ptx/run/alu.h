@@ -12,6 +12,8 @@
 #include "ptx/alu_rows.h"
 #include "ptx_run/lanes.h"
 
+#include <stdbool.h>
+
 typedef void alu_fn(void *d, const void *a, const void *b, const void *c, const void *e);
 
 /* Its executor, in the version that suits this machine best. */
@@ -20,6 +22,7 @@ alu_fn *alu_executor(int row);
 /* The version of one level: 0 for any host, then better ones. Null where that level has none of its own, or
  * this machine cannot run it. For tests: all levels give the same bits. */
 enum { ALU_LEVELS = 3 };
+bool alu_has_level(int level); /* this machine can run it */
 alu_fn *alu_executor_at(int level, int row);
 
 #endif

@@ -185,6 +185,18 @@ enum lowered lower_nothing(struct lower *lower, struct op *op)
     return LOWERED;
 }
 
+/* setmaxnreg moves registers between warps of a block: no warp's registers have other values after it. */
+enum lowered lower_setmaxnreg(struct lower *lower, struct op *op)
+{
+    const struct ptx_operand *count = lower_operand(lower, 0);
+    const char *opcode = lower->inst->opcode;
+    if (!ptx_opcode_has(opcode, "inc") && !ptx_opcode_has(opcode, "dec"))
+        return lower_fail(lower, "Heddle does not know this instruction");
+    if (count->kind != PTX_OP_INTEGER || count->value < 24 || count->value > 256 || count->value % 8)
+        return lower_fail(lower, "a multiple of 8 from 24 to 256 was expected");
+    return lower_nothing(lower, op);
+}
+
 /* Calls */
 
 static void enter(struct warp *w, const struct op *op, const struct call *call, size_t function, lanes active)

@@ -14,30 +14,36 @@
 #define NIBBLES    (TYPE(s4) | TYPE(u4))
 #define F16_OR_F32 (TYPE(f16) | TYPE(f32))
 
+enum { MMA, WMMA, SPARSE };
 struct shape {
-    bool wmma;
+    uint8_t of;
     uint16_t m, n, k;
     uint32_t inputs, results; /* types of A and B; of C and D */
 };
 static const struct shape shapes[] = {
-    {false, 8, 8, 4, HALVES, F16_OR_F32},      {false, 16, 8, 8, HALVES, F16_OR_F32},
-    {false, 16, 8, 16, HALVES, F16_OR_F32},    {false, 16, 8, 8, TYPE(bf16), TYPE(f32)},
-    {false, 16, 8, 16, TYPE(bf16), TYPE(f32)}, {false, 16, 8, 4, TYPE(tf32), TYPE(f32)},
-    {false, 16, 8, 8, TYPE(tf32), TYPE(f32)},  {false, 16, 8, 16, FP8, F16_OR_F32},
-    {false, 16, 8, 32, FP8, F16_OR_F32},       {false, 8, 8, 4, TYPE(f64), TYPE(f64)},
-    {false, 16, 8, 4, TYPE(f64), TYPE(f64)},   {false, 16, 8, 8, TYPE(f64), TYPE(f64)},
-    {false, 16, 8, 16, TYPE(f64), TYPE(f64)},  {false, 8, 8, 16, BYTES, TYPE(s32)},
-    {false, 16, 8, 16, BYTES, TYPE(s32)},      {false, 16, 8, 32, BYTES, TYPE(s32)},
-    {false, 8, 8, 32, NIBBLES, TYPE(s32)},     {false, 16, 8, 32, NIBBLES, TYPE(s32)},
-    {false, 16, 8, 64, NIBBLES, TYPE(s32)},    {false, 8, 8, 128, TYPE(b1), TYPE(s32)},
-    {false, 16, 8, 128, TYPE(b1), TYPE(s32)},  {false, 16, 8, 256, TYPE(b1), TYPE(s32)},
-    {true, 16, 16, 16, HALVES, F16_OR_F32},    {true, 32, 8, 16, HALVES, F16_OR_F32},
-    {true, 8, 32, 16, HALVES, F16_OR_F32},     {true, 16, 16, 16, TYPE(bf16), TYPE(f32)},
-    {true, 32, 8, 16, TYPE(bf16), TYPE(f32)},  {true, 8, 32, 16, TYPE(bf16), TYPE(f32)},
-    {true, 16, 16, 8, TYPE(tf32), TYPE(f32)},  {true, 8, 8, 4, TYPE(f64), TYPE(f64)},
-    {true, 16, 16, 16, BYTES, TYPE(s32)},      {true, 32, 8, 16, BYTES, TYPE(s32)},
-    {true, 8, 32, 16, BYTES, TYPE(s32)},       {true, 8, 8, 32, NIBBLES, TYPE(s32)},
-    {true, 8, 8, 128, TYPE(b1), TYPE(s32)},
+    {MMA, 8, 8, 4, HALVES, F16_OR_F32},         {MMA, 16, 8, 8, HALVES, F16_OR_F32},
+    {MMA, 16, 8, 16, HALVES, F16_OR_F32},       {MMA, 16, 8, 8, TYPE(bf16), TYPE(f32)},
+    {MMA, 16, 8, 16, TYPE(bf16), TYPE(f32)},    {MMA, 16, 8, 4, TYPE(tf32), TYPE(f32)},
+    {MMA, 16, 8, 8, TYPE(tf32), TYPE(f32)},     {MMA, 16, 8, 16, FP8, F16_OR_F32},
+    {MMA, 16, 8, 32, FP8, F16_OR_F32},          {MMA, 8, 8, 4, TYPE(f64), TYPE(f64)},
+    {MMA, 16, 8, 4, TYPE(f64), TYPE(f64)},      {MMA, 16, 8, 8, TYPE(f64), TYPE(f64)},
+    {MMA, 16, 8, 16, TYPE(f64), TYPE(f64)},     {MMA, 8, 8, 16, BYTES, TYPE(s32)},
+    {MMA, 16, 8, 16, BYTES, TYPE(s32)},         {MMA, 16, 8, 32, BYTES, TYPE(s32)},
+    {MMA, 8, 8, 32, NIBBLES, TYPE(s32)},        {MMA, 16, 8, 32, NIBBLES, TYPE(s32)},
+    {MMA, 16, 8, 64, NIBBLES, TYPE(s32)},       {MMA, 8, 8, 128, TYPE(b1), TYPE(s32)},
+    {MMA, 16, 8, 128, TYPE(b1), TYPE(s32)},     {MMA, 16, 8, 256, TYPE(b1), TYPE(s32)},
+    {WMMA, 16, 16, 16, HALVES, F16_OR_F32},     {WMMA, 32, 8, 16, HALVES, F16_OR_F32},
+    {WMMA, 8, 32, 16, HALVES, F16_OR_F32},      {WMMA, 16, 16, 16, TYPE(bf16), TYPE(f32)},
+    {WMMA, 32, 8, 16, TYPE(bf16), TYPE(f32)},   {WMMA, 8, 32, 16, TYPE(bf16), TYPE(f32)},
+    {WMMA, 16, 16, 8, TYPE(tf32), TYPE(f32)},   {WMMA, 8, 8, 4, TYPE(f64), TYPE(f64)},
+    {WMMA, 16, 16, 16, BYTES, TYPE(s32)},       {WMMA, 32, 8, 16, BYTES, TYPE(s32)},
+    {WMMA, 8, 32, 16, BYTES, TYPE(s32)},        {WMMA, 8, 8, 32, NIBBLES, TYPE(s32)},
+    {WMMA, 8, 8, 128, TYPE(b1), TYPE(s32)},     {SPARSE, 16, 8, 16, HALVES, F16_OR_F32},
+    {SPARSE, 16, 8, 32, HALVES, F16_OR_F32},    {SPARSE, 16, 8, 16, TYPE(bf16), TYPE(f32)},
+    {SPARSE, 16, 8, 32, TYPE(bf16), TYPE(f32)}, {SPARSE, 16, 8, 8, TYPE(tf32), TYPE(f32)},
+    {SPARSE, 16, 8, 16, TYPE(tf32), TYPE(f32)}, {SPARSE, 16, 8, 64, FP8, TYPE(f32)},
+    {SPARSE, 16, 8, 32, BYTES, TYPE(s32)},      {SPARSE, 16, 8, 64, BYTES, TYPE(s32)},
+    {SPARSE, 16, 8, 64, NIBBLES, TYPE(s32)},    {SPARSE, 16, 8, 128, NIBBLES, TYPE(s32)},
 };
 
 static const struct {
@@ -172,7 +178,7 @@ struct words {
     bool by_column[2];
     unsigned type_count, layout_count;
     char operand; /* of wmma: a, b, c or d */
-    bool transpose, saturate, by_and, by_xor;
+    bool transpose, saturate, by_and, by_xor, sparse;
 };
 
 static bool is(const char *word, size_t length, const char *text)
@@ -199,9 +205,10 @@ static unsigned number(const char **at, char mark)
 
 static bool read_word(const char *word, size_t length, struct words *w)
 {
-    static const char *const known[] = {"sync",  "aligned",   "load",   "store",       "mma",
-                                        "popc",  "rn",        "shared", "shared::cta", "global",
-                                        "trans", "satfinite", "and",    "xor",         NULL};
+    static const char *const known[] = {
+        "sync",        "aligned", "load",  "store",     "mma", "popc", "rn", "shared",
+        "shared::cta", "global",  "trans", "satfinite", "and", "xor",  "sp", "sp::ordered_metadata",
+        NULL};
     if (*word == 'm' && length > 1 && word[1] >= '0' && word[1] <= '9') { /* m16n8k16 */
         const char *at = word;
         w->m = number(&at, 'm');
@@ -230,14 +237,15 @@ static bool read_word(const char *word, size_t length, struct words *w)
     w->saturate |= is(word, length, "satfinite");
     w->by_and |= is(word, length, "and");
     w->by_xor |= is(word, length, "xor");
+    w->sparse |= is(word, length, "sp") || is(word, length, "sp::ordered_metadata");
     return is_any(word, length, known);
 }
 
-static const struct shape *find_shape(const struct words *w, bool wmma, uint32_t inputs, uint32_t results)
+static const struct shape *find_shape(const struct words *w, unsigned of, uint32_t inputs, uint32_t results)
 {
     for (size_t i = 0; i < COUNT_OF(shapes); i++) {
         const struct shape *s = &shapes[i];
-        if (s->wmma == wmma && s->m == w->m && s->n == w->n && s->k == w->k && !(inputs & ~s->inputs) &&
+        if (s->of == of && s->m == w->m && s->n == w->n && s->k == w->k && !(inputs & ~s->inputs) &&
             !(results & ~s->results))
             return s;
     }
@@ -248,7 +256,7 @@ static const struct shape *find_shape(const struct words *w, bool wmma, uint32_t
 static void lay_operands(const struct shape *s, const enum matrix_type t[4], const bool by_column[2],
                          struct matrix_form *form)
 {
-    bool turned = s->n > 16, quads = !s->wmma && s->k == 4 && t[1] == MATRIX_f16;
+    bool turned = s->n > 16, quads = s->of == MMA && s->k == 4 && t[1] == MATRIX_f16;
     unsigned m = quads ? 32 : s->m, n = quads ? 32 : s->n;
     form->m = s->m;
     form->n = s->n;
@@ -266,12 +274,18 @@ static void lay_operands(const struct shape *s, const enum matrix_type t[4], con
     lay_input(&form->b, true, turned);
     lay_result(&form->c, turned);
     lay_result(&form->d, turned);
-    if (s->wmma && t[1] == MATRIX_f16)
+    if (s->of == SPARSE) {
+        size_operand(&form->given, t[1], m, s->k / 2u, false);
+        lay_input(&form->given, false, true);
+        form->sparse = true;
+    }
+    if (s->of == WMMA && t[1] == MATRIX_f16)
         form->a.registers = form->b.registers = 8;
 }
 
-static bool form_mma(const struct words *w, bool wmma, struct matrix_form *form)
+static bool form_mma(const struct words *w, unsigned of, struct matrix_form *form)
 {
+    bool wmma = of == WMMA;
     enum matrix_type t[4];
     memcpy(t, w->types, sizeof t);
     if (wmma && w->type_count == 2) { /* of D and C; A and B are f16 */
@@ -280,8 +294,8 @@ static bool form_mma(const struct words *w, bool wmma, struct matrix_form *form)
     } else if (w->type_count != 4) {
         return false;
     }
-    const struct shape *s = find_shape(w, wmma, 1u << t[1] | 1u << t[2], 1u << t[0] | 1u << t[3]);
-    bool bits = t[1] == MATRIX_b1, quads = s && s->k == 4 && t[1] == MATRIX_f16;
+    const struct shape *s = find_shape(w, of, 1u << t[1] | 1u << t[2], 1u << t[0] | 1u << t[3]);
+    bool bits = t[1] == MATRIX_b1, quads = s && of == MMA && s->k == 4 && t[1] == MATRIX_f16;
     if (!s || w->layout_count != 2 || (w->saturate && t[0] != MATRIX_s32) || bits != (w->by_and || w->by_xor))
         return false;
     bool fixed = (!wmma && !quads) || types[t[1]].bits < 8; /* .row.col, that is */
@@ -301,7 +315,7 @@ static bool form_memory(const struct words *w, bool load, struct matrix_form *fo
     if (w->type_count != 1 || w->layout_count != 1 || !w->operand || load == (w->operand == 'd'))
         return false;
     uint32_t type = 1u << w->types[0];
-    const struct shape *s = find_shape(w, true, input ? type : 0, input ? 0 : type);
+    const struct shape *s = find_shape(w, WMMA, input ? type : 0, input ? 0 : type);
     if (!s || (types[w->types[0]].bits < 8 && w->by_column[0] != (w->operand == 'b')))
         return false;
     /* of an input only its own type counts, as does of a result; any that fits will do for the others */
@@ -340,9 +354,11 @@ bool matrix_parse(const char *opcode, struct matrix_form *form)
             return false;
     }
     if (is(opcode, first, "mma"))
-        return form_mma(&w, false, form);
+        return form_mma(&w, w.sparse ? SPARSE : MMA, form);
+    if (w.sparse)
+        return false;
     if (!strncmp(opcode, "wmma.mma.", 9))
-        return form_mma(&w, true, form);
+        return form_mma(&w, WMMA, form);
     if (!strncmp(opcode, "wmma.load.", 10))
         return form_memory(&w, true, form);
     if (!strncmp(opcode, "wmma.store.", 11))

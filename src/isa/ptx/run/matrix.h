@@ -68,7 +68,9 @@ struct matrix_form {
     bool transpose; /* ldmatrix, stmatrix */
     bool saturate;  /* integers: .satfinite */
     bool by_and;    /* of b1: .and.popc, else .xor.popc */
+    bool sparse;    /* mma.sp: of each 4 neighbours in a row of A, 2 are given; a is what they stand for */
     struct matrix_operand a, b, c, d; /* wmma.load and wmma.store, ldmatrix and its like: only d */
+    struct matrix_operand given;      /* of A, if sparse */
 };
 
 /* The opcode's text, such as "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32". False: not known. */
@@ -95,6 +97,10 @@ void matrix_ldmatrix(const struct matrix_form *form, void *const d[], const uint
 void matrix_stmatrix(const struct matrix_form *form, uint16_t rows[WARP_LANES][8], const void *const s[]);
 void matrix_movmatrix(void *d, const void *s);
 
+/* mma.sp: A with its zeros. The metadata say which places the given elements have: of each 4 neighbours (of 8
+ * or 16 bits) two numbers of 2 bits, in the lanes that the selector names. False: there is no such selector.
+ */
+bool matrix_has_selector(const struct matrix_form *form, uint64_t selector);
 /* How a GPU's tensor cores add: of each group of products the exact significands are aligned to the largest
  * exponent, cut to so many bits behind the point, and summed together with the accumulator. */
 struct matrix_model {
@@ -106,8 +112,41 @@ struct matrix_model {
 };
 const struct matrix_model *matrix_model(unsigned sm);
 
+/* How a form's products are computed on a GPU: made once for an instruction. */
+enum { MATRIX_COLUMNS = 16 };
+struct matrix_level;
+struct matrix_plan {
+    unsigned group;    /* so many products at once, in the order of k */
+    int fraction;      /* bits of theirs that are kept */
+    uint32_t mask;     /* of an f32 result: bits that are kept */
+    bool half;         /* sums are f16 */
+    uint8_t by_halves; /* fp8 made f16, and two sums: the first has the products whose k has not this bit, the
+                          second the others, and C is added at the end, rounded to nearest; or 0 */
+    bool emulated;     /* by other instructions, with their roundings: mma.m8n8k4.f16 */
+    bool saturate, by_and; /* as in the form */
+
+    /* as tiles: matrix_tile.h */
+    bool tiled;                  /* it can be done so */
+    bool turned;                 /* B is the wide operand */
+    uint8_t registers, elements; /* of a lane, for a line; of a register */
+    uint8_t lines;               /* of a lane in a tile of the wide operand: 1 or 2 */
+    uint8_t wide_tiles, narrow_tiles, columns, group_columns;
+    uint8_t order[MATRIX_COLUMNS]; /* of columns, group by group */
+    const struct matrix_level *level;
+};
+void matrix_plan(const struct matrix_form *form, const struct matrix_model *model, struct matrix_plan *plan);
+
 /* D = A * B + C */
-void matrix_mma(const struct matrix_form *form, const struct matrix_model *model, void *const d[],
+void matrix_mma(const struct matrix_form *form, const struct matrix_plan *plan, void *const d[],
                 const void *const a[], const void *const b[], const void *const c[]);
+
+/* The same with what is given of a sparse A. */
+void matrix_mma_sparse(const struct matrix_form *form, const struct matrix_plan *plan, void *const d[],
+                       const void *const given[], const uint32_t metadata[WARP_LANES], unsigned selector,
+                       const void *const b[], const void *const c[]);
+
+/* The same without tiles: slow, for what those leave out, and to compare them with. */
+void matrix_mma_general(const struct matrix_form *form, const struct matrix_plan *plan, void *const d[],
+                        const void *const a[], const void *const b[], const void *const c[]);
 
 #endif

@@ -1,5 +1,6 @@
 /* Products of floating-point matrices, as tensor cores compute them; this is not IEEE 754 arithmetic. */
 #include "ptx_run/matrix_arrays.h"
+#include "ptx_run/matrix_tile.h"
 
 #include "base/bits.h"
 #include "exec/number.h"
@@ -7,7 +8,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { GROUP = 32 }; /* at most so many products are summed at once */
+enum { GROUP = 64 }; /* at most so many products are summed at once */
 
 /* How the bits of a type are divided, after a shift to the right that drops what the tensor cores ignore. */
 struct fields {
@@ -111,32 +112,31 @@ static uint32_t cut_to_f32(double sum)
     return near | (uint32_t)(bits_f64(sum) >> 63) << 31;
 }
 
-/* How a form's products are summed. */
-struct plan {
-    unsigned group; /* so many at once, in the order of k */
-    int fraction;   /* bits of theirs that are kept */
-    uint32_t mask;  /* of an f32 result: bits that are kept */
-    bool half;      /* sums are f16 */
-    bool by_halves; /* fp8 made f16; the first sum takes k = 0, 1, 4, 5, 8, ..., the second the others, and C
-                       is added at the end, rounded to nearest */
-};
-
-static struct plan plan_for(const struct matrix_form *form, const struct matrix_model *model)
+void matrix_plan(const struct matrix_form *form, const struct matrix_model *model, struct matrix_plan *plan)
 {
     bool fp8 = form->a.type == MATRIX_e4m3 || form->a.type == MATRIX_e5m2, emulated = fp8 && model->emulates;
     unsigned products = model->group_bytes * form->a.elements / 4;
+    if (form->sparse)
+        products *= 2; /* half of which are none */
     if (emulated)
         products = form->k / 2;
     if (form->a.type == MATRIX_tf32 && form->n == 16)
         products = 4; /* wmma is made of m16n8k4 */
     bool few = fp8 && model->fp8_fraction_bits;
-    return (struct plan){
+    *plan = (struct matrix_plan){
         .group = products < form->k ? products : form->k,
         .fraction = few ? model->fp8_fraction_bits : model->fraction_bits,
         .mask = few ? UINT32_MAX << (23 - model->fp8_fraction_bits) : UINT32_MAX,
         .half = form->c.type == MATRIX_f16 && form->d.type == MATRIX_f16,
-        .by_halves = emulated,
+        .by_halves = !emulated      ? 0
+                     : form->sparse ? 4
+                                    : 2,
+        .emulated = form->count > 1 && model->emulates,
+        .saturate = form->saturate,
+        .by_and = form->by_and,
+        .level = matrix_level(),
     };
+    matrix_plan_tiles(form, plan);
 }
 
 /* Makes f16 of fp8, each of which is one exactly. */
@@ -152,12 +152,12 @@ static enum matrix_type widen(enum matrix_type type, uint32_t *bits, unsigned co
     return MATRIX_f16;
 }
 
-/* Moves k's second bit to the top in a layout. */
-static struct matrix_operand by_pairs(struct matrix_operand operand, unsigned k, bool rows)
+/* Moves a bit of k to the top in a layout. */
+static struct matrix_operand by_pairs(struct matrix_operand operand, unsigned k, unsigned bit, bool rows)
 {
     for (unsigned i = 0; i < COUNT_OF(operand.steps); i++) {
         uint8_t *step = rows ? &operand.steps[i].row : &operand.steps[i].column;
-        *step = (uint8_t)(*step == 2 ? k / 2 : *step > 2 ? *step / 2 : *step);
+        *step = (uint8_t)(*step == bit ? k / 2 : *step > bit ? *step / 2 : *step);
     }
     return operand;
 }
@@ -185,8 +185,8 @@ static void tame(float *x, float *wild, unsigned count)
 }
 
 /* 8 neighbours of a row of the result, from the bits of C to those of the sums. */
-static void multiply_row(const struct matrix_form *form, const struct plan *plan, const struct arrays *f,
-                         unsigned row, unsigned column, uint32_t bits[COLUMNS])
+static void multiply_row(const struct matrix_form *form, const struct matrix_plan *plan,
+                         const struct arrays *f, unsigned row, unsigned column, uint32_t bits[COLUMNS])
 {
     struct group g = {.step = form->b.columns, .count = plan->group};
     enum matrix_type type = plan->half ? MATRIX_f16 : MATRIX_f32;
@@ -215,15 +215,15 @@ static void multiply_row(const struct matrix_form *form, const struct plan *plan
     }
 }
 
-static void load_inputs(const struct matrix_form *form, const struct plan *plan, const void *const a[],
+static void load_inputs(const struct matrix_form *form, const struct matrix_plan *plan, const void *const a[],
                         const void *const b[], struct arrays *f)
 {
     struct matrix_operand left = form->a, right = form->b;
     unsigned a_count = left.rows * left.columns, b_count = right.rows * right.columns;
     uint32_t bits[PLACES];
     if (plan->by_halves) {
-        left = by_pairs(left, form->k, false);
-        right = by_pairs(right, form->k, true);
+        left = by_pairs(left, form->k, plan->by_halves, false);
+        right = by_pairs(right, form->k, plan->by_halves, true);
     }
     matrix_gather(&left, a, bits);
     f->wild = split(plan->by_halves ? widen(left.type, bits, a_count) : left.type, bits, a_count, f->a,
@@ -262,29 +262,28 @@ static void multiply_quads(const struct matrix_form *form, void *const d[], cons
     matrix_scatter(&form->d, bits, d);
 }
 
-void matrix_multiply_floats(const struct matrix_form *form, const struct matrix_model *model, void *const d[],
+void matrix_multiply_floats(const struct matrix_form *form, const struct matrix_plan *plan, void *const d[],
                             const void *const a[], const void *const b[], const void *const c[])
 {
-    if (form->count > 1 && model->emulates) {
+    if (plan->emulated) {
         multiply_quads(form, d, a, b, c);
         return;
     }
-    const struct plan plan = plan_for(form, model);
     const unsigned results = form->c.rows * form->n;
     struct arrays f;
     uint32_t c_bits[RESULTS], bits[RESULTS] = {0};
-    load_inputs(form, &plan, a, b, &f);
+    load_inputs(form, plan, a, b, &f);
     matrix_gather(&form->c, c, c_bits);
-    for (unsigned i = 0; i < results && form->c.type == MATRIX_f16 && !plan.half; i++)
+    for (unsigned i = 0; i < results && form->c.type == MATRIX_f16 && !plan->half; i++)
         c_bits[i] = bits_f32(f32_f16((uint16_t)c_bits[i]));
-    if (!plan.by_halves)
+    if (!plan->by_halves)
         memcpy(bits, c_bits, sizeof bits);
     for (unsigned i = 0; i < results; i += COLUMNS)
-        multiply_row(form, &plan, &f, i / form->n, first_column(form, i / form->n) + i % form->n, bits + i);
-    for (unsigned i = 0; i < results && plan.by_halves; i++)
-        bits[i] = plan.half ? add_f16((uint16_t)c_bits[i], (uint16_t)bits[i])
-                            : bits_f32(add_f32(f32_bits(c_bits[i]), f32_bits(bits[i])));
-    for (unsigned i = 0; i < results && form->d.type == MATRIX_f16 && !plan.half; i++)
+        multiply_row(form, plan, &f, i / form->n, first_column(form, i / form->n) + i % form->n, bits + i);
+    for (unsigned i = 0; i < results && plan->by_halves; i++)
+        bits[i] = plan->half ? add_f16((uint16_t)c_bits[i], (uint16_t)bits[i])
+                             : bits_f32(add_f32(f32_bits(c_bits[i]), f32_bits(bits[i])));
+    for (unsigned i = 0; i < results && form->d.type == MATRIX_f16 && !plan->half; i++)
         bits[i] = f16_f32(f32_bits(bits[i]));
     matrix_scatter(&form->d, bits, d);
 }

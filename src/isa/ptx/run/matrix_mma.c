@@ -2,6 +2,7 @@
  * 8 columns multiply; the result is moved back into registers. */
 #include "ptx_run/matrix_arrays.h"
 
+#include "base/bits.h"
 #include "exec/number.h"
 
 #include <string.h>
@@ -175,8 +176,8 @@ static void multiply_bits(const struct matrix_form *form, void *const d[], const
     matrix_scatter(&form->d, bits, d);
 }
 
-void matrix_mma(const struct matrix_form *form, const struct matrix_model *model, void *const d[],
-                const void *const a[], const void *const b[], const void *const c[])
+void matrix_mma_general(const struct matrix_form *form, const struct matrix_plan *plan, void *const d[],
+                        const void *const a[], const void *const b[], const void *const c[])
 {
     if (form->a.type == MATRIX_f64)
         multiply_doubles(form, d, a, b, c);
@@ -185,5 +186,12 @@ void matrix_mma(const struct matrix_form *form, const struct matrix_model *model
     else if (form->d.type == MATRIX_s32)
         multiply_integers(form, d, a, b, c);
     else
-        matrix_multiply_floats(form, model, d, a, b, c);
+        matrix_multiply_floats(form, plan, d, a, b, c);
+}
+
+void matrix_mma(const struct matrix_form *form, const struct matrix_plan *plan, void *const d[],
+                const void *const a[], const void *const b[], const void *const c[])
+{
+    if (UNLIKELY(!plan->tiled || !matrix_multiply_tiles(form, plan, plan->level, d, a, b, c)))
+        matrix_mma_general(form, plan, d, a, b, c);
 }

@@ -391,8 +391,9 @@ struct matrix_access {
     struct sync_form sync;
     struct matrix_form form;
     struct access access;
-    const struct matrix_model *model;
+    struct matrix_plan plan;
     uint32_t a[MATRIX_REGISTERS], b[MATRIX_REGISTERS], c[MATRIX_REGISTERS], d[MATRIX_REGISTERS]; /* places */
+    uint32_t metadata, selector; /* of a sparse A */
     bool has_stride;
 };
 
@@ -411,7 +412,20 @@ static void run_mma(struct warp *w, const struct op *op, lanes active)
     resolve(w, x->b, x->form.b.registers, b);
     resolve(w, x->c, x->form.c.registers, c);
     resolve(w, x->d, x->form.d.registers, d);
-    matrix_mma(&x->form, x->model, d, (const void *const *)a, (const void *const *)b, (const void *const *)c);
+    matrix_mma(&x->form, &x->plan, d, (const void *const *)a, (const void *const *)b, (const void *const *)c);
+}
+
+static void run_sparse(struct warp *w, const struct op *op, lanes active)
+{
+    const struct matrix_access *x = op->more;
+    void *given[MATRIX_REGISTERS], *b[MATRIX_REGISTERS], *c[MATRIX_REGISTERS], *d[MATRIX_REGISTERS];
+    (void)active;
+    resolve(w, x->a, x->form.given.registers, given);
+    resolve(w, x->b, x->form.b.registers, b);
+    resolve(w, x->c, x->form.c.registers, c);
+    resolve(w, x->d, x->form.d.registers, d);
+    matrix_mma_sparse(&x->form, &x->plan, d, (const void *const *)given, warp_at(w, x->metadata), x->selector,
+                      (const void *const *)b, (const void *const *)c);
 }
 
 /* Rows of 16 bytes, at the addresses of the lanes below 8 * count. */
@@ -506,6 +520,17 @@ static bool lower_matrix_address(struct lower *lower, struct op *op, struct matr
     return lower_address(lower, lower_operand(lower, operand), op, &x->access);
 }
 
+static bool lower_sparse(struct lower *lower, struct matrix_access *x)
+{
+    const struct ptx_operand *selector = lower_operand(lower, 5);
+    if (!lower_source(lower, lower_operand(lower, 4), TYPE_u32, &x->metadata))
+        return false;
+    if (selector->kind != PTX_OP_INTEGER || !matrix_has_selector(&x->form, (uint64_t)selector->value))
+        return lower_fail(lower, "this sparsity selector is not one of the instruction's") == LOWERED;
+    x->selector = (uint32_t)selector->value;
+    return true;
+}
+
 enum lowered lower_matrix(struct lower *lower, struct op *op)
 {
     struct matrix_access *x = (void *)lower_sync(lower, op, NULL, sizeof *x);
@@ -516,12 +541,13 @@ enum lowered lower_matrix(struct lower *lower, struct op *op)
     bool good = true;
     switch (form->kind) {
     case MATRIX_MMA:
-        x->sync.run = run_mma;
-        x->model = matrix_model(90);
+        x->sync.run = form->sparse ? run_sparse : run_mma;
+        matrix_plan(form, matrix_model(90), &x->plan);
         good = lower_matrix_registers(lower, 0, &form->d, true, x->d) &&
-               lower_matrix_registers(lower, 1, &form->a, false, x->a) &&
+               lower_matrix_registers(lower, 1, form->sparse ? &form->given : &form->a, false, x->a) &&
                lower_matrix_registers(lower, 2, &form->b, false, x->b) &&
-               lower_matrix_registers(lower, 3, &form->c, false, x->c);
+               lower_matrix_registers(lower, 3, &form->c, false, x->c) &&
+               (!form->sparse || lower_sparse(lower, x));
         break;
     case MATRIX_LDMATRIX:
     case MATRIX_STMATRIX: {
