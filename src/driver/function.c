@@ -161,7 +161,8 @@ enum result function_facts(struct function *function, struct device *device, str
                                 .max_dynamic_shared = copy->max_dynamic >= 0 ? (uint64_t)copy->max_dynamic
                                                                              : usual_dynamic(gpu, kernel),
                                 .carveout = copy->carveout,
-                                .cache = copy->cache};
+                                .cache = copy->cache,
+                                .non_portable = copy->non_portable};
     return RESULT_SUCCESS;
 }
 
@@ -234,6 +235,17 @@ enum result function_occupancy(struct function *function, struct device *device,
     function_need(copy, block_threads, dynamic_shared, &need);
     *blocks = occupancy_of(device->spec, &need).blocks;
     return RESULT_SUCCESS;
+}
+
+enum result function_clusters(struct function *function, struct device *device, uint64_t block_threads,
+                              uint64_t dynamic_shared, uint64_t cluster_blocks, uint64_t *clusters)
+{
+    uint64_t blocks;
+    enum result result = function_occupancy(function, device, block_threads, dynamic_shared, &blocks);
+    if (!result)
+        *clusters =
+            occupancy_clusters(device->spec, &device->driver->system.dispatch, blocks, cluster_blocks);
+    return result;
 }
 
 enum result function_best_block(struct function *function, struct device *device, int most,

@@ -87,6 +87,14 @@ static void note(struct driver *driver, struct launch_record *record, const stru
     ledger_add(&driver->ledger, record, driver->options.keep_launches, now_s);
 }
 
+/* As asked for, or as the kernel is built. */
+static void fill_cluster(struct launch_command *own)
+{
+    const uint32_t *asked = own->config.cluster;
+    const uint32_t *size = asked[0] || asked[1] || asked[2] ? asked : kernel_facts(own->kernel)->cluster;
+    memcpy(own->launch.cluster, size, sizeof own->launch.cluster);
+}
+
 static void fill_launch(struct launch_command *own)
 {
     struct stream *stream = own->base.stream;
@@ -115,6 +123,7 @@ static void fill_launch(struct launch_command *own)
         own->launch.observer = itracing_begin(driver, own->record.launch, own->kernel);
     memcpy(own->launch.grid, own->config.grid, sizeof own->launch.grid);
     memcpy(own->launch.block, own->config.block, sizeof own->launch.block);
+    fill_cluster(own);
     own->started = host_seconds();
     ledger_begin(&driver->ledger, own->started);
 }
@@ -348,9 +357,24 @@ static enum result check_cluster_size(const struct kernel_facts *kernel, const s
     return RESULT_SUCCESS;
 }
 
-static enum result check_cluster(const struct gpu_spec *gpu, const struct function_copy *copy,
+/* What has not learned of clusters yet. */
+static enum result check_cluster_modes(const struct driver *driver, const char *name)
+{
+    const struct timing_options *timing = &driver->options.timing;
+    if (driver->itracing)
+        return driver_fail(RESULT_NOT_SUPPORTED, "%s runs in clusters of blocks, which cannot be recorded",
+                           demangled(name));
+    if (timing->on && !timing->untimed)
+        return driver_fail(RESULT_NOT_SUPPORTED,
+                           "%s runs in clusters of blocks, which have no timing: use --mode functional",
+                           demangled(name));
+    return RESULT_SUCCESS;
+}
+
+static enum result check_cluster(const struct device *device, const struct function_copy *copy,
                                  const struct launch_config *config)
 {
+    const struct gpu_spec *gpu = device->spec;
     const struct kernel_facts *kernel = kernel_facts(copy->kernel);
     bool asked = config->cluster[0] || config->cluster[1] || config->cluster[2];
     const uint32_t *size = asked ? config->cluster : kernel->cluster;
@@ -372,11 +396,7 @@ static enum result check_cluster(const struct gpu_spec *gpu, const struct functi
                            "%s: a cluster of %llu blocks is more than the %llu that it can have on %s",
                            demangled(kernel->name), (unsigned long long)blocks, (unsigned long long)most,
                            gpu->name);
-    return blocks == 1 ? RESULT_SUCCESS
-                       : driver_fail(RESULT_NOT_SUPPORTED,
-                                     "%s runs in clusters of %u x %u x %u blocks, which Heddle does not "
-                                     "simulate yet: build and launch it without clusters",
-                                     demangled(kernel->name), size[0], size[1], size[2]);
+    return blocks > 1 ? check_cluster_modes(device->driver, kernel->name) : RESULT_SUCCESS;
 }
 
 /* Names the limit that a block is over. */
@@ -418,7 +438,7 @@ static enum result check(const struct device *device, const struct function_copy
     if (!result)
         result = check_shared(gpu, copy, config);
     if (!result)
-        result = check_cluster(gpu, copy, config);
+        result = check_cluster(device, copy, config);
     if (result)
         return result;
     struct occupancy_need need;

@@ -62,6 +62,7 @@ struct function_facts {
     uint32_t binary_version;           /* 90: the device's */
     uint64_t max_dynamic_shared;       /* as set, or what is left of 48 KiB */
     int carveout, cache;               /* as set; -1 and 0 else */
+    bool non_portable;                 /* it may run in clusters of any size that the GPU has */
 };
 /* INVALID_DEVICE_FUNCTION when the module has no such kernel. */
 enum result function_facts(struct function *function, struct device *device, struct function_facts *facts);
@@ -82,6 +83,9 @@ enum result function_set(struct function *function, struct device *device, int s
 /* Blocks of the function that an SM holds, as cudaOccupancyMaxActiveBlocksPerMultiprocessor. */
 enum result function_occupancy(struct function *function, struct device *device, uint64_t block_threads,
                                uint64_t dynamic_shared, uint64_t *blocks);
+/* Clusters of so many blocks that the device holds, as cudaOccupancyMaxActiveClusters. */
+enum result function_clusters(struct function *function, struct device *device, uint64_t block_threads,
+                              uint64_t dynamic_shared, uint64_t cluster_blocks, uint64_t *clusters);
 /* The block of at most `most` threads that keeps most threads on an SM, the largest of those that do, and a
  * grid of it that fills the device; both are left alone where none fits. shared_of: dynamic shared memory by
  * threads; NULL: always dynamic_shared. */

@@ -1,5 +1,5 @@
 /* Blocks of a launch, and the workers that run them. */
-#include "exec/block.h"
+#include "exec/cga.h"
 #include "base/bits.h"
 #include "base/demangle.h"
 #include "base/mem.h"
@@ -19,6 +19,8 @@ void grid_init(struct grid *grid, const struct launch *launch, uint64_t serial, 
     grid->workspace = workspace;
     grid->fault = fault;
     grid->block_count = (uint64_t)launch->grid[0] * launch->grid[1] * launch->grid[2];
+    grid->cluster_size = launch_cluster_size(launch);
+    grid->cluster_count = grid->block_count / grid->cluster_size;
     grid->threads_per_block = launch->block[0] * launch->block[1] * launch->block[2];
     grid->warps_per_block = (grid->threads_per_block + kernel->isa->lanes - 1) / kernel->isa->lanes;
     grid->param_bytes = param_bytes;
@@ -79,6 +81,13 @@ static void block_start(struct worker *worker, struct block *block, uint64_t num
         memset(block->shared, 0, block->shared_bytes);
     }
     block->alive = grid->threads_per_block;
+    block->cluster = NULL;
+    block->rank = block->shared_from = block->cluster_arrivals = 0;
+    block->has_come = false;
+    if (UNLIKELY(grid->cluster_size > 1)) {
+        launch_cluster_of(launch, number, &block->rank);
+        block->shared_from = block->rank << CLUSTER_SHARED_SHIFT;
+    }
     block->patience = PATIENCE;
     memset(block->barriers, 0, sizeof block->barriers);
     block->opened = false;
@@ -152,6 +161,8 @@ struct block *worker_begin_block(struct worker *worker, uint64_t number)
 
 void worker_end_block(struct worker *worker, struct block *block)
 {
+    if (UNLIKELY(block->cluster != NULL))
+        cga_leave(block);
     block->next = worker->pool;
     worker->pool = block;
 }
@@ -161,7 +172,9 @@ void worker_show(struct worker *worker)
     enum { LOOK_EVERY = 1024 };
     struct grid *grid = worker->grid;
     if (worker->leads && ++worker->looks % LOOK_EVERY == 0)
-        grid->launch->show(grid->launch->user, min_u64(atomic_load(&grid->next_block), grid->block_count),
+        grid->launch->show(grid->launch->user,
+                           min_u64(atomic_load(&grid->next_cluster), grid->cluster_count) *
+                               grid->cluster_size,
                            worker->result.warp_instructions * grid->workers);
 }
 
@@ -178,7 +191,13 @@ void worker_free(struct worker *worker)
 {
     for (struct block *block = worker->made, *next; block; block = next) {
         next = block->made_before;
+        if (block->cluster) /* a fault ended its launch */
+            cga_drop(block);
         block_free(block);
+    }
+    for (struct cga *cluster = worker->clusters, *next; cluster; cluster = next) {
+        next = cluster->next;
+        mem_free(cluster);
     }
     text_fini(&worker->line);
     mem_free(worker->found);

@@ -36,7 +36,12 @@ struct block {
     uint64_t number;
     char *shared;
     uint64_t shared_bytes, shared_capacity;
-    uint32_t alive; /* threads */
+    uint32_t alive;            /* threads */
+    struct cga *cluster;       /* exec/cga.h; NULL: it is launched without */
+    uint32_t rank;             /* in it; */
+    uint32_t shared_from;      /* the address there of its shared memory; 0 without */
+    uint32_t cluster_arrivals; /* threads at the cluster's barrier */
+    bool has_come;             /* that is all of them */
     uint64_t clock_from,
         clock_reads;       /* the worker's count of instructions less the block's own; reads of it */
     uint64_t instructions; /* its own, while others run */
@@ -67,7 +72,8 @@ struct worker {
     uint64_t clock_hz;       /* its rate, for what tells the time of day */
     struct text *printed;    /* what printf adds to; or NULL: it goes to the launch's file at once */
     uint32_t sm;             /* that its blocks run on, or UINT32_MAX: as if spread evenly */
-    struct block *pool;      /* blocks to use again */
+    struct block *pool;      /* blocks to use again; */
+    struct cga *clusters;    /* and clusters */
     struct block *made;      /* all of them */
     struct text line;        /* of printf */
     bool leads;              /* it shows how far the launch is */
@@ -81,7 +87,9 @@ struct grid {
     const struct launch *launch;
     struct kernel *kernel;
     uint64_t block_count, serial;
-    _Atomic uint64_t next_block;
+    uint32_t cluster_size; /* blocks; 1: no clusters */
+    uint64_t cluster_count;
+    _Atomic uint64_t next_cluster; /* without clusters: a block */
     uint64_t workers;
     _Atomic int stop;
     _Atomic bool told_stuck;

@@ -71,6 +71,7 @@ enum fault_kind {
     FAULT_LIMIT,    /* more instructions than allowed */
     FAULT_DEADLOCK, /* every thread waits */
     FAULT_TEXTURE,  /* no such object */
+    FAULT_CLUSTER,  /* shared memory of a block that is not there */
 };
 
 struct fault {
@@ -107,6 +108,7 @@ struct launch {
     struct heap *heap;  /* or NULL: device-side malloc gives NULL */
     const void *params; /* kernel_facts.param_bytes of them */
     uint32_t grid[3], block[3];
+    uint32_t cluster[3];              /* blocks; 0: no clusters */
     uint32_t dimensions;              /* that the program gave; 0: all three */
     uint32_t shared_bytes;            /* dynamic */
     unsigned threads;                 /* of the host; at least 1 */

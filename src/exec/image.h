@@ -14,10 +14,11 @@ struct text;
 struct texture;
 
 /* Addresses above the host's, as the generic address space has windows for them. */
-#define WINDOW_SHARED UINT64_C(0x0001000000000000)
-#define WINDOW_LOCAL  UINT64_C(0x0002000000000000)
-#define WINDOW_PARAM  UINT64_C(0x0004000000000000)
-#define WINDOW_BYTES  UINT64_C(0x0000000001000000) /* of each */
+#define WINDOW_SHARED       UINT64_C(0x0001000000000000)
+#define WINDOW_LOCAL        UINT64_C(0x0002000000000000)
+#define WINDOW_PARAM        UINT64_C(0x0004000000000000)
+#define WINDOW_BYTES        UINT64_C(0x0000000001000000) /* of each, but for */
+#define WINDOW_SHARED_BYTES UINT64_C(0x0000000100000000) /* which has a part for each block of a cluster */
 
 struct range {
     uint64_t at, bytes;

@@ -1,6 +1,6 @@
 /* An untimed launch: blocks spread over host threads. Each worker runs a block to its end before the next. A
  * block whose threads wait for another block is set aside, as long as the GPU could hold both. */
-#include "exec/block.h"
+#include "exec/cga.h"
 #include "exec/stepwise.h"
 #include "exec/turns.h"
 #include "base/bits.h"
@@ -27,6 +27,8 @@ static enum block_ran block_run(struct block *block)
             moved |= ran == RAN_OUT || ran == RAN_SLICE;
             spun |= ran == RAN_SPINS;
         }
+        if (UNLIKELY(block->has_come))
+            cga_came(block);
         if (!any_left)
             return BLOCK_ENDED;
         if (moved)
@@ -38,8 +40,11 @@ static enum block_ran block_run(struct block *block)
         bool ready = false; /* a barrier may have let go warps that had their turn already */
         for (uint32_t i = 0; i < block->warp_count && !ready; i++)
             ready = !block_warp(block, i)->ended && isa->is_awake(block_warp(block, i));
-        if (!ready && !isa->force(block))
+        if (ready || isa->force(block))
+            continue;
+        if (!block->cluster || cga_is_stuck(block))
             isa->deadlock(block);
+        return first ? BLOCK_ONLY_WAITED : BLOCK_WAITS;
     }
 }
 
@@ -67,14 +72,20 @@ static void note_waiting(struct worker *worker, const struct block *block, bool 
     text_fini(&text);
 }
 
-/* The next of the grid. */
-static struct block *take_block(struct worker *worker)
+/* The next of the grid; with clusters, a list of all blocks of the next. */
+static struct block *take_blocks(struct worker *worker)
 {
     struct grid *grid = worker->grid;
-    if (atomic_load(&grid->next_block) >= grid->block_count)
+    if (atomic_load(&grid->next_cluster) >= grid->cluster_count)
         return NULL;
-    uint64_t number = atomic_fetch_add(&grid->next_block, 1);
-    return number < grid->block_count ? worker_begin_block(worker, number) : NULL;
+    uint64_t number = atomic_fetch_add(&grid->next_cluster, 1);
+    if (number >= grid->cluster_count)
+        return NULL;
+    if (UNLIKELY(grid->cluster_size > 1))
+        return cga_begin(worker, number);
+    struct block *block = worker_begin_block(worker, number);
+    block->next = NULL;
+    return block;
 }
 
 /* How many blocks a worker may have begun at a time. */
@@ -113,8 +124,12 @@ static void run_blocks(struct worker *worker)
         struct block *block = NULL;
         bool new_first = grid->launch->cooperative; /* none gets far before all have begun */
         if (!count || ((new_first || since_new >= count) && count < room)) {
-            block = take_block(worker);
+            block = take_blocks(worker);
             since_new = 0;
+            for (struct block *other = block ? block->next : NULL; other; other = other->next, count++) {
+                *last = other;
+                last = &other->next;
+            }
         }
         if (!block && count) {
             block = waiting;

@@ -3,6 +3,7 @@
  * thread runs as many as the GPU can hold, in turns. */
 #include "exec/stepwise.h"
 #include "exec/answer.h"
+#include "exec/cga.h"
 #include "exec/observer.h"
 #include "exec/team.h"
 #include "base/bits.h"
@@ -17,6 +18,7 @@ enum { SLICE = 4096, SLICE_ORDERED = 64 };
 struct stepwise {
     const struct launch *launch;
     uint64_t serial, workspace, block_count, room;
+    uint32_t cluster_size;
     _Atomic uint64_t next;
     _Atomic bool stop;
     pthread_mutex_t lock;
@@ -56,34 +58,48 @@ static bool run_block(struct team *team, const struct isa_ops *isa, struct block
             moved |= run_warp(team, isa, block_warp(block, i), slice);
         if (block_has_ended(block))
             return true;
-        if (!moved && !isa->force(block))
+        if (block->has_come) {
+            cga_came(block);
+            moved |= !block->has_come; /* it was the last */
+        }
+        if (!moved && !isa->force(block) && (!block->cluster || cga_is_stuck(block)))
             isa->deadlock(block);
     } while (!takes_turns);
     return false;
+}
+
+/* The next of the grid; with clusters, a list of all blocks of the next. */
+static struct block *take_blocks(struct stepwise *s, struct team *team)
+{
+    uint64_t number = atomic_fetch_add(&s->next, 1);
+    struct block *blocks = NULL;
+    if (number < s->block_count / s->cluster_size)
+        blocks = team_begin_cluster(team, number);
+    for (struct block *block = blocks; block; block = block->next)
+        block->settled = 0;
+    return blocks;
 }
 
 /* Blocks that wait are in a ring: each gets its turn, then a new one begins. */
 static void run_blocks(struct stepwise *s, struct team *team)
 {
     const struct isa_ops *isa = launch_isa(s->launch);
-    bool takes_turns = s->launch->kernel->facts.ordered;
+    bool takes_turns = s->launch->kernel->facts.ordered || s->cluster_size > 1;
     uint64_t room = takes_turns ? s->room : 1;
     struct block *waiting = NULL, **last = &waiting;
     uint64_t count = 0;
     while (!atomic_load_explicit(&s->stop, memory_order_relaxed)) {
-        struct block *block = NULL;
-        if (count < room) {
-            uint64_t number = atomic_fetch_add(&s->next, 1);
-            block = number < s->block_count ? team_begin_block(team, number) : NULL;
-            if (block)
-                block->settled = 0;
-        }
-        count += block != NULL;
-        if (!block && !(block = waiting))
-            return;
-        if (block == waiting) {
+        struct block *block = count < room ? take_blocks(s, team) : NULL;
+        if (block) {
+            *last = block->next; /* others of its cluster */
+            for (count++; *last; count++)
+                last = &(*last)->next;
+        } else if (waiting) {
+            block = waiting;
             waiting = block->next;
             last = waiting ? last : &waiting;
+        } else {
+            return;
         }
         block->next = NULL;
         if (run_block(team, isa, block, takes_turns)) {
@@ -131,6 +147,7 @@ void stepwise_run(const struct launch *launch, uint64_t serial, uint64_t workspa
                          .serial = serial,
                          .workspace = workspace,
                          .block_count = (uint64_t)launch->grid[0] * launch->grid[1] * launch->grid[2],
+                         .cluster_size = launch_cluster_size(launch),
                          .lock = PTHREAD_MUTEX_INITIALIZER,
                          .result = result};
     s.room = launch->resident_blocks && !launch->cooperative ? launch->resident_blocks : s.block_count;

@@ -1,6 +1,8 @@
 #include "exec/team.h"
+#include "exec/cga.h"
 #include "exec/observer.h"
 #include "exec/watch.h"
+#include "base/bits.h"
 #include "base/mem.h"
 
 struct team *team_new(const struct launch *launch, uint64_t serial, uint32_t sm, uint64_t workspace,
@@ -31,9 +33,23 @@ struct block *team_begin_block(struct team *team, uint64_t number)
 {
     struct block *block = worker_begin_block(team->worker, number);
     struct observer *observer = team->grid.launch->observer;
+    block->next = NULL;
+    if (UNLIKELY(team->grid.cluster_size > 1))
+        cga_join(block);
     if (observer)
         observer->begins(observer, block);
     return block;
+}
+
+struct block *team_begin_cluster(struct team *team, uint64_t number)
+{
+    struct observer *observer = team->grid.launch->observer;
+    if (team->grid.cluster_size == 1)
+        return team_begin_block(team, number);
+    struct block *blocks = cga_begin(team->worker, number);
+    for (struct block *block = blocks; block && observer; block = block->next)
+        observer->begins(observer, block);
+    return blocks;
 }
 
 void team_end_block(struct team *team, struct block *block)

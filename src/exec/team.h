@@ -25,6 +25,8 @@ struct team *team_new(const struct launch *launch, uint64_t serial, uint32_t sm,
 void team_free(struct team *team);
 
 struct block *team_begin_block(struct team *team, uint64_t number);
+/* All of a cluster, by its number: a list, by `next`. Without clusters: a block. */
+struct block *team_begin_cluster(struct team *team, uint64_t number);
 void team_end_block(struct team *team, struct block *block);
 
 /* Written to a checkpoint, or read into a team of the same launch that was just made (base/archive.h); then,

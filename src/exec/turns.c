@@ -2,6 +2,7 @@
  * instead, because their blocks may wait for each other. */
 #include "exec/turns.h"
 #include "exec/answer.h"
+#include "exec/cga.h"
 #include "exec/team.h"
 #include "exec/watch.h"
 #include "base/bits.h"
@@ -16,16 +17,16 @@ struct resident {
 
 struct turns {
     const struct launch *launch;
-    uint64_t serial, workspace, block_count;
-    uint32_t room; /* blocks of an SM at a time */
+    uint64_t serial, workspace, cluster_count;
+    uint32_t room; /* clusters of an SM at a time; without clusters, blocks */
 };
 
 struct turns_sm {
     const struct turns *turns;
     struct team *team;
     struct resident *blocks;
-    uint32_t count;
-    uint64_t next; /* block that it begins next */
+    uint32_t count, cluster_size;
+    uint64_t next; /* cluster that it begins next */
     uint32_t round;
 };
 
@@ -51,9 +52,11 @@ static bool step(struct turns_sm *sm, struct resident *resident, uint32_t index)
 
 static void begin_blocks(struct turns_sm *sm)
 {
-    for (; sm->count < sm->turns->room && sm->next < sm->turns->block_count;
+    uint32_t most = sm->turns->room * sm->cluster_size;
+    for (; sm->count + sm->cluster_size <= most && sm->next < sm->turns->cluster_count;
          sm->next += sm->turns->launch->sm_count)
-        sm->blocks[sm->count++] = (struct resident){team_begin_block(sm->team, sm->next), 0};
+        for (struct block *block = team_begin_cluster(sm->team, sm->next); block; block = block->next)
+            sm->blocks[sm->count++] = (struct resident){block, 0};
 }
 
 /* An instruction of each warp that does not wait; false: all do. */
@@ -67,6 +70,10 @@ static bool run_round(struct turns_sm *sm)
         struct resident *resident = &sm->blocks[i];
         for (uint32_t k = 0; k < resident->block->warp_count; k++)
             moved |= step(sm, resident, k);
+        if (resident->block->has_come) {
+            cga_came(resident->block);
+            moved |= !resident->block->has_come; /* it was the last */
+        }
         if (block_has_ended(resident->block))
             team_end_block(sm->team, resident->block);
         else
@@ -78,7 +85,7 @@ static bool run_round(struct turns_sm *sm)
 
 static bool sm_has_ended(const struct turns_sm *sm)
 {
-    return !sm->count && sm->next >= sm->turns->block_count;
+    return !sm->count && sm->next >= sm->turns->cluster_count;
 }
 
 /* Lets those go on who wait for threads that never come. */
@@ -127,7 +134,8 @@ static bool run_some(const struct turns *turns, uint32_t first, uint32_t count, 
         sms[i] = (struct turns_sm){
             .turns = turns,
             .team = team_new(turns->launch, turns->serial, first + i, turns->workspace, &on_fault),
-            .blocks = mem_alloc(turns->room, sizeof *sms->blocks),
+            .cluster_size = launch_cluster_size(turns->launch),
+            .blocks = mem_alloc(turns->room * launch_cluster_size(turns->launch), sizeof *sms->blocks),
             .next = first + i};
     bool good = !setjmp(on_fault);
     if (good)
@@ -147,12 +155,13 @@ void turns_run(const struct launch *launch, uint64_t serial, uint64_t workspace,
     struct turns turns = {.launch = launch,
                           .serial = serial,
                           .workspace = workspace,
-                          .block_count = (uint64_t)launch->grid[0] * launch->grid[1] * launch->grid[2]};
-    uint64_t each = (turns.block_count + launch->sm_count - 1) / launch->sm_count;
-    uint32_t sms = (uint32_t)min_u64(launch->sm_count, turns.block_count);
-    turns.room = (uint32_t)(launch->resident_blocks
-                                ? min_u64(max_u64(launch->resident_blocks / launch->sm_count, 1), each)
-                                : each);
+                          .cluster_count = (uint64_t)launch->grid[0] * launch->grid[1] * launch->grid[2] /
+                                           launch_cluster_size(launch)};
+    uint64_t each = (turns.cluster_count + launch->sm_count - 1) / launch->sm_count;
+    uint32_t sms = (uint32_t)min_u64(launch->sm_count, turns.cluster_count);
+    uint64_t blocks = launch->resident_blocks / launch_cluster_size(launch);
+    turns.room =
+        (uint32_t)(launch->resident_blocks ? min_u64(max_u64(blocks / launch->sm_count, 1), each) : each);
     if (launch->kernel->facts.ordered)
         run_some(&turns, 0, sms, result);
     else

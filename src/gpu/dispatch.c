@@ -12,18 +12,13 @@ PARAM_GROUP(dispatch_params, "dispatch", "how blocks come to SMs", dispatch_spec
 
 enum { ORDER_GPC, ORDER_ROUND_ROBIN, ORDER_STATIC, MOST_GPCS = DISPATCH_GPCS_MOST + 1 };
 
-struct gpc {
-    uint32_t sms, late; /* how many it has; of these, those with the GPU's last numbers */
-};
-
-/* Their count; MOST_GPCS when the text cannot be read. */
-static uint32_t read_gpcs(const char *text, struct gpc gpcs[static MOST_GPCS])
+uint32_t dispatch_read_gpcs(const char *text, struct dispatch_gpc gpcs[static MOST_GPCS])
 {
     uint32_t count = 0;
     while (*text && count < MOST_GPCS) {
         char *end;
-        struct gpc *gpc = &gpcs[count++];
-        *gpc = (struct gpc){.sms = (uint32_t)strtoul(text, &end, 10)};
+        struct dispatch_gpc *gpc = &gpcs[count++];
+        *gpc = (struct dispatch_gpc){.sms = (uint32_t)strtoul(text, &end, 10)};
         if (*end == '+' && end != text)
             gpc->late = (uint32_t)strtoul(end + 1, &end, 10);
         if (end == text || (*end && *end != ' '))
@@ -35,8 +30,8 @@ static uint32_t read_gpcs(const char *text, struct gpc gpcs[static MOST_GPCS])
 
 bool dispatch_check(const struct dispatch_spec *spec, struct err *err)
 {
-    struct gpc gpcs[MOST_GPCS];
-    if (read_gpcs(spec->gpcs, gpcs) == MOST_GPCS)
+    struct dispatch_gpc gpcs[MOST_GPCS];
+    if (dispatch_read_gpcs(spec->gpcs, gpcs) == MOST_GPCS)
         return err_set(
             err, "dispatch.gpcs: expected numbers of SMs, such as 16 16 8+8, for at most %d GPCs, not '%s'",
             MOST_GPCS - 1, spec->gpcs);
@@ -48,9 +43,9 @@ bool dispatch_check(const struct dispatch_spec *spec, struct err *err)
 static uint32_t number_sms(const struct dispatch_spec *spec, uint32_t sm_count, uint8_t *gpc_of,
                            uint32_t *count)
 {
-    struct gpc gpcs[MOST_GPCS];
+    struct dispatch_gpc gpcs[MOST_GPCS];
     uint32_t number = 0, before, late;
-    *count = read_gpcs(spec->gpcs, gpcs);
+    *count = dispatch_read_gpcs(spec->gpcs, gpcs);
     memset(gpc_of, (int)*count, sm_count);
     do {
         before = number;

@@ -19,9 +19,17 @@
 
 enum { DISPATCH_GPCS_MOST = 63 };
 
+struct dispatch_gpc {
+    uint32_t sms,
+        late; /* that it has; late ones have the GPU's last numbers, and are in no GPC for clusters */
+};
+
 struct dispatch_spec {
     DISPATCH_PARAMS(PARAM_FIELD, dispatch_spec)
 };
 extern const struct param_group dispatch_params;
+
+/* Their count; DISPATCH_GPCS_MOST + 1 when the text cannot be read. */
+uint32_t dispatch_read_gpcs(const char *text, struct dispatch_gpc gpcs[static DISPATCH_GPCS_MOST + 1]);
 
 #endif

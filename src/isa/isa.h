@@ -81,16 +81,18 @@ enum isa_role {
     ROLE_FENCE,        /* waits until what was written can be seen by the GPU */
     ROLE_FENCE_SYSTEM, /* or by the whole system */
     ROLE_FENCE_BLOCK,
-    ROLE_RELEASE,    /* waits as a fence of the GPU does, before it does what it does */
-    ROLE_COMMIT,     /* the asynchronous copies so far are a group */
-    ROLE_COPIES,     /* waits until no more than role_count groups are under way */
-    ROLE_ALL_COPIES, /* waits until no copy is */
-    ROLE_CALL,       /* enters a function */
-    ROLE_SLEEP,      /* isa_stepped says how long */
-    ROLE_BARRIER,    /* of a block */
-    ROLE_FORGET,     /* what the caches of the SM hold may be old */
-    ROLE_COUNTED,    /* its counters count it */
-    ROLE_WAIT,       /* until no more than role_count operations are under way: a byte for each counter */
+    ROLE_RELEASE,        /* waits as a fence of the GPU does, before it does what it does */
+    ROLE_COMMIT,         /* the asynchronous copies so far are a group */
+    ROLE_COPIES,         /* waits until no more than role_count groups are under way */
+    ROLE_ALL_COPIES,     /* waits until no copy is */
+    ROLE_CALL,           /* enters a function */
+    ROLE_SLEEP,          /* isa_stepped says how long */
+    ROLE_BARRIER,        /* of a block */
+    ROLE_FORGET,         /* what the caches of the SM hold may be old */
+    ROLE_COUNTED,        /* its counters count it */
+    ROLE_WAIT,           /* until no more than role_count operations are under way: a byte for each counter */
+    ROLE_CLUSTER_ARRIVE, /* waits until what was written can be seen by the GPU */
+    ROLE_CLUSTER_WAIT,   /* what the caches of the SM hold may be old behind it */
 };
 
 /* Memory operations that a program counts itself, instead of the registers that they write. */

@@ -106,7 +106,8 @@ struct isa_ops {
 
     /* ---- blocks that cannot go on ---- */
 
-    bool (*force)(struct block *block); /* threads go on that wait for others of their warp in vain */
+    void (*open_cluster)(struct block *block); /* threads go on that wait at the cluster's barrier */
+    bool (*force)(struct block *block);        /* threads go on that wait for others of their warp in vain */
     void (*describe)(const struct block *block, struct text *text); /* where its warps are */
     void (*deadlock)(struct block *block); /* a fault that names where they wait; does not return */
 

@@ -93,6 +93,7 @@ static void launch_archive(struct launch *launch, struct archive *archive)
 {
     ARCHIVE_VALUE(archive, launch->grid);
     ARCHIVE_VALUE(archive, launch->block);
+    ARCHIVE_VALUE(archive, launch->cluster);
     ARCHIVE_VALUE(archive, launch->dimensions);
     ARCHIVE_VALUE(archive, launch->shared_bytes);
     ARCHIVE_VALUE(archive, launch->resident_blocks);

@@ -103,3 +103,21 @@ bool occupancy_shared(const struct gpu_spec *gpu, const struct occupancy_need *n
     *bytes = most;
     return true;
 }
+
+uint64_t occupancy_clusters(const struct gpu_spec *gpu, const struct dispatch_spec *dispatch,
+                            uint64_t blocks_per_sm, uint64_t cluster_blocks)
+{
+    struct dispatch_gpc gpcs[DISPATCH_GPCS_MOST + 1];
+    uint32_t count = dispatch_read_gpcs(dispatch->gpcs, gpcs);
+    uint64_t clusters = 0, sms = 0, tpc = dispatch->sms_per_tpc;
+    for (uint32_t i = 0; i < count; i++) {
+        sms += gpcs[i].sms + gpcs[i].late;
+        if (cluster_blocks <= gpcs[i].sms)
+            clusters += gpcs[i].sms * blocks_per_sm / cluster_blocks;
+        if (cluster_blocks <= tpc)
+            clusters += gpcs[i].late / tpc * (tpc * blocks_per_sm / cluster_blocks);
+    }
+    if (sms < gpu->sm_count && cluster_blocks <= gpu->sm_count - sms) /* in none */
+        clusters += (gpu->sm_count - sms) * blocks_per_sm / cluster_blocks;
+    return clusters;
+}

@@ -32,4 +32,9 @@ uint64_t occupancy_threads(const struct gpu_spec *gpu, uint64_t registers);
 bool occupancy_shared(const struct gpu_spec *gpu, const struct occupancy_need *need, uint64_t blocks,
                       uint64_t *bytes);
 
+/* Clusters of so many blocks that the GPU holds, of which an SM holds blocks_per_sm. A cluster is on SMs of
+ * one GPC; those that are numbered last are TPCs of none. */
+uint64_t occupancy_clusters(const struct gpu_spec *gpu, const struct dispatch_spec *dispatch,
+                            uint64_t blocks_per_sm, uint64_t cluster_blocks);
+
 #endif

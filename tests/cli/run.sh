@@ -49,12 +49,12 @@ kernel() { # kernel DIRECTIVES INSTRUCTION: a module with a kernel of this name 
     printf '.version 8.0\n.target sm_90\n.address_size 64\n.visible .entry saxpy(.param .u32 n, .param .f32 a, .param .u64 x, .param .u64 y) %s\n{\n%s\nret;\n}\n' \
         "$1" "$2"
 }
-kernel '.explicitcluster .reqnctapercluster 2, 1, 1' '' >cluster.ptx
+kernel '.explicitcluster .reqnctapercluster 16, 1, 1' '' >cluster.ptx
 run run ./useptx cluster.ptx
-expect_line err '^heddle: kernel saxpy was not launched: saxpy runs in clusters of 2 x 1 x 1 blocks, which Heddle does not simulate yet: build and launch it without clusters$'
-kernel '' 'barrier.cluster.arrive;' >unknown.ptx
+expect_line err '^heddle: kernel saxpy was not launched: saxpy: a (cluster of 16 blocks is more than the 8 that it can have|grid of .* is not a multiple of its clusters)'
+kernel '' 'tcgen05.fence::before_thread_sync;' >unknown.ptx
 run run ./useptx unknown.ptx # the second line does not repeat the first
-expect_line err '^heddle: kernel saxpy: unknown.ptx, PTX line 6: barrier.cluster.arrive: '
+expect_line err '^heddle: kernel saxpy: unknown.ptx, PTX line 6: tcgen05.fence::before_thread_sync: '
 expect_line err '^heddle: kernel saxpy was not launched$'
 run run ./useptx "$saxpy" much
 expect_status 0

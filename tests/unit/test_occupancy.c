@@ -261,6 +261,25 @@ static void warps_are_as_wide_as_the_description_says(void **state)
     assert_int_equal(occupancy_block_registers(&wide, &need), 4 * 2048);
 }
 
+/* As an H200 answered cudaOccupancyMaxActiveClusters; its GPCs have 8, 16 (five times) and 18 SMs, and 8 SMs
+ * are in none. */
+static void clusters_by_gpcs(void **state)
+{
+    static const struct {
+        uint64_t cluster, per_sm, expected;
+    } rows[] = {{1, 1, 132}, {1, 8, 1056}, {2, 1, 66},  {2, 2, 132}, {2, 8, 528}, {3, 1, 39},  {3, 2, 79},
+                {3, 8, 327}, {4, 1, 30},   {4, 2, 62},  {4, 8, 248}, {5, 1, 22},  {5, 2, 47},  {5, 8, 193},
+                {6, 1, 17},  {6, 2, 39},   {6, 8, 163}, {7, 1, 15},  {7, 2, 32},  {7, 8, 139}, {8, 1, 15},
+                {8, 2, 30},  {8, 8, 124},  {9, 1, 9},   {9, 2, 23},  {9, 8, 102}, {10, 1, 7},  {10, 2, 21},
+                {10, 8, 88}, {11, 2, 16},  {11, 8, 81}, {12, 2, 16}, {12, 8, 74}, {13, 2, 14}, {13, 8, 67},
+                {14, 1, 7},  {14, 8, 65},  {15, 2, 14}, {15, 8, 58}, {16, 1, 7},  {16, 2, 14}, {16, 8, 58},
+                {17, 1, 2},  {17, 2, 4},   {17, 8, 16}, {32, 8, 0}};
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(rows); i++)
+        assert_int_equal(occupancy_clusters(&h200.gpu, &h200.dispatch, rows[i].per_sm, rows[i].cluster),
+                         rows[i].expected);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -269,6 +288,7 @@ int main(void)
         cmocka_unit_test(shared_memory_that_is_left),
         cmocka_unit_test(threads_by_registers),
         cmocka_unit_test(warps_are_as_wide_as_the_description_says),
+        cmocka_unit_test(clusters_by_gpcs),
     };
     return cmocka_run_group_tests(tests, load, unload);
 }

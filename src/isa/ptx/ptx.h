@@ -11,7 +11,7 @@
 #include <stdint.h>
 
 #define PTX_SPACES(S) S(reg) S(const) S(global) S(local) S(param) S(shared)
-enum ptx_space { PTX_GENERIC, PTX_REG, PTX_CONST, PTX_GLOBAL, PTX_LOCAL, PTX_PARAM, PTX_SHARED };
+enum ptx_space { PTX_GENERIC, PTX_REG, PTX_CONST, PTX_GLOBAL, PTX_LOCAL, PTX_PARAM, PTX_SHARED, PTX_CLUSTER };
 
 /*    name, bytes */
 #define PTX_TYPES(T)                                                                                         \

@@ -228,6 +228,7 @@ cudaError_t cuda_function_attributes(struct function *function, struct device *d
     attributes->requiredClusterWidth = (int)facts.kernel->cluster[0];
     attributes->requiredClusterHeight = (int)facts.kernel->cluster[1];
     attributes->requiredClusterDepth = (int)facts.kernel->cluster[2];
+    attributes->nonPortableClusterSizeAllowed = facts.non_portable;
     return cudaSuccess;
 }
 

@@ -29,30 +29,37 @@ cudaError_t cuda_available_shared(struct function *function, int blocks, int thr
 
 cudaError_t cuda_cluster_size(struct function *function, int *blocks)
 {
+    const struct gpu_spec *gpu = device_spec(cuda_device());
+    struct function_facts facts;
     if (!blocks || !function)
         return blocks ? cudaErrorInvalidResourceHandle : cudaErrorInvalidValue;
-    *blocks = (int)device_spec(cuda_device())->cluster_blocks;
-    return cudaSuccess;
+    cudaError_t error = function_facts(function, cuda_device(), &facts);
+    if (!error)
+        *blocks = (int)(facts.non_portable ? gpu->cluster_blocks_optin : gpu->cluster_blocks);
+    return error;
 }
 
-/* As many as there is room for on all SMs; which SMs a cluster may share is not looked at. */
 cudaError_t cuda_clusters(struct function *function, const struct launch_request *request, int *clusters)
 {
-    uint64_t cluster = 1;
-    int blocks;
-    if (!clusters)
-        return cudaErrorInvalidValue;
+    struct function_facts facts;
+    uint64_t found = 0;
+    if (!clusters || !function)
+        return clusters ? cudaErrorInvalidResourceHandle : cudaErrorInvalidValue;
+    cudaError_t error = function_facts(function, cuda_device(), &facts);
+    if (error)
+        return error;
+    const uint32_t *own = facts.kernel->cluster; /* 0 without; then the launch has to say it */
+    uint64_t cluster = (uint64_t)own[0] * own[1] * own[2];
     for (unsigned i = 0; i < request->attribute_count; i++) {
         const struct dim3 *size = &request->attributes[i].value.cluster;
         if (request->attributes[i].id == LAUNCH_CLUSTER)
             cluster = (uint64_t)size->x * size->y * size->z;
     }
     uint64_t threads = (uint64_t)request->block.x * request->block.y * request->block.z;
-    cudaError_t error = cuda_occupancy(function, (int)threads, request->shared_bytes, &blocks);
-    if (error || !cluster)
-        return error ? error : cudaErrorInvalidClusterSize;
-    *clusters = (int)((uint64_t)blocks * device_spec(cuda_device())->sm_count / cluster);
-    return cudaSuccess;
+    if (cluster)
+        error = function_clusters(function, cuda_device(), threads, request->shared_bytes, cluster, &found);
+    *clusters = (int)found;
+    return error;
 }
 
 API(cudaOccupancyMaxActiveBlocksPerMultiprocessor, (blocks, function, threads, shared_bytes), int *blocks,

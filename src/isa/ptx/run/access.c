@@ -4,6 +4,7 @@
 #include "isa/request.h"
 #include "base/bits.h"
 #include "base/mem.h"
+#include "exec/cga.h"
 
 #include <string.h>
 
@@ -76,15 +77,22 @@ static struct survey check_shared(struct warp *w, const struct op *op, const str
                                   lanes active, const uint64_t at[WARP_LANES], uint64_t size)
 {
     struct block *block = w->isa.block;
-    struct survey survey = lanes_survey(at, 0, block->shared_bytes, size, size);
+    uint64_t from = block->shared_from;
+    struct survey survey = lanes_survey(at, from, block->shared_bytes, size, size);
     check_alignment(w, op, active, at, survey.any, size);
-    if (UNLIKELY(!survey.within))
-        EACH_LANE (i, active)
-            if (at[i] > block->shared_bytes || block->shared_bytes - at[i] < size)
-                warp_fault(w, op, UINT32_C(1) << i, FAULT_ADDRESS, at[i],
-                           "%s of %llu bytes at 0x%llx of the block's %llu bytes of shared memory",
-                           access->writes ? "a write" : "a read", (unsigned long long)size,
-                           (unsigned long long)at[i], (unsigned long long)block->shared_bytes);
+    if (LIKELY(survey.within))
+        return survey;
+    EACH_LANE (i, active) {
+        if (block->cluster && at[i] >> CLUSTER_SHARED_SHIFT != block->rank)
+            warp_fault(w, op, UINT32_C(1) << i, FAULT_INSTRUCTION, at[i],
+                       "an access to another block's shared memory, at 0x%llx, by shared::cta",
+                       (unsigned long long)at[i]);
+        if (at[i] - from > block->shared_bytes || block->shared_bytes - (at[i] - from) < size)
+            warp_fault(w, op, UINT32_C(1) << i, FAULT_ADDRESS, at[i],
+                       "%s of %llu bytes at 0x%llx of the block's %llu bytes of shared memory",
+                       access->writes ? "a write" : "a read", (unsigned long long)size,
+                       (unsigned long long)at[i], (unsigned long long)block->shared_bytes);
+    }
     return survey;
 }
 
@@ -115,7 +123,7 @@ static enum ptx_space space_of(uint64_t at)
 {
     if (LIKELY(at < WINDOW_SHARED))
         return PTX_GLOBAL;
-    if (at - WINDOW_SHARED < WINDOW_BYTES)
+    if (at - WINDOW_SHARED < WINDOW_SHARED_BYTES)
         return PTX_SHARED;
     if (at - WINDOW_LOCAL < WINDOW_BYTES)
         return PTX_LOCAL;
@@ -332,7 +340,7 @@ static void access_space(struct warp *w, const struct op *op, const struct acces
     switch (space) {
     case PTX_SHARED:
         survey = check_shared(w, op, access, active, at, size);
-        base = w->isa.block->shared;
+        base = w->isa.block->shared - w->isa.block->shared_from;
         note_shared(w, access, active, at, size, survey);
         break;
     case PTX_LOCAL:
@@ -368,12 +376,51 @@ static void access_space(struct warp *w, const struct op *op, const struct acces
         load_flat(w, access, base, at, survey, active);
 }
 
+/* Loads and stores of other blocks' shared memory, lane by lane. */
+static void access_others(struct warp *w, const struct op *op, const struct access *access,
+                          const uint64_t at[WARP_LANES], lanes active)
+{
+    uint64_t size = (uint64_t)access->bytes * access->count;
+    uint64_t any = 0;
+    EACH_LANE (i, active)
+        any |= at[i];
+    check_alignment(w, op, active, at, any, size);
+    EACH_LANE (i, active) {
+        char *place = access_cluster_bytes(w, op, i, at[i], size, access->writes);
+        for (uint32_t v = 0; v < access->count; v++, place += access->bytes) {
+            char *d = warp_at(w, access->registers[v]);
+            if (access->writes)
+                access_write_bytes(place, access->bytes, lane_get(d, access->register_bytes, i));
+            else
+                lane_set(d, access->register_bytes, i,
+                         widen(access_read_bytes(place, access->bytes), access));
+        }
+    }
+}
+
+/* Shared memory of the cluster: of the block, or of others. */
+static void access_cluster(struct warp *w, const struct op *op, const struct access *access,
+                           uint64_t at[WARP_LANES], lanes active)
+{
+    lanes own = w->isa.block->cluster ? access_own(w, at, active) : active;
+    if (own != active)
+        access_others(w, op, access, at, active & ~own);
+    if (!own)
+        return;
+    move_window(at, own, 0);
+    access_space(w, op, access, PTX_SHARED, at, own);
+}
+
 static void run_access(struct warp *w, const struct op *op, lanes active)
 {
     const struct access *access = op->more;
     uint64_t at[WARP_LANES];
     w->spins += access->spins;
     gather(w, op, access, active, at);
+    if (UNLIKELY(access->space == PTX_CLUSTER)) {
+        access_cluster(w, op, access, at, active);
+        return;
+    }
     if (access->space != PTX_GENERIC) {
         access_space(w, op, access, access->space, at, active);
         return;
@@ -397,7 +444,10 @@ static void run_access(struct warp *w, const struct op *op, lanes active)
             continue;
         memcpy(part, at, sizeof part);
         move_window(part, in, windows[i].window);
-        access_space(w, op, access, windows[i].space, part, in);
+        if (windows[i].space == PTX_SHARED)
+            access_cluster(w, op, access, part, in);
+        else
+            access_space(w, op, access, windows[i].space, part, in);
     }
 }
 
@@ -413,13 +463,16 @@ char *access_bytes(struct warp *w, const struct op *op, uint32_t lane, enum ptx_
 {
     const struct block *block = w->isa.block;
     struct range range;
-    if (space == PTX_SHARED) {
-        if (at > block->shared_bytes || block->shared_bytes - at < bytes)
+    if (space == PTX_CLUSTER && block->cluster)
+        return access_cluster_bytes(w, op, lane, at, bytes, writes);
+    if (space == PTX_SHARED || space == PTX_CLUSTER) {
+        uint64_t offset = at - block->shared_from;
+        if (offset > block->shared_bytes || block->shared_bytes - offset < bytes)
             warp_fault(w, op, UINT32_C(1) << lane, FAULT_ADDRESS, at,
                        "%s of %llu bytes at 0x%llx of the block's %llu bytes of shared memory",
                        writes ? "a write" : "a read", (unsigned long long)bytes, (unsigned long long)at,
                        (unsigned long long)block->shared_bytes);
-        return block->shared + at;
+        return block->shared + offset;
     }
     if (!worker_find(block->worker, at, &range) || range.bytes - (at - range.at) < bytes ||
         (writes && range.read_only))
@@ -471,17 +524,22 @@ bool access_writes_shared(const struct op *op)
 static char *resolve_lane(struct warp *w, const struct op *op, const struct access *access, uint32_t lane,
                           uint64_t at, uint64_t size)
 {
-    enum ptx_space space = space_of(at);
-    struct request *request = w->isa.block->worker->request;
+    enum ptx_space space = access->space == PTX_CLUSTER ? PTX_CLUSTER : space_of(at);
+    struct block *block = w->isa.block;
+    struct request *request = block->worker->request;
     uint64_t all[WARP_LANES];
     lanes who = UINT32_C(1) << lane;
     uint64_t offset = space == PTX_SHARED ? at - WINDOW_SHARED : space == PTX_LOCAL ? at - WINDOW_LOCAL : at;
     for (uint32_t i = 0; i < WARP_LANES; i++)
         all[i] = offset;
-    if (space == PTX_SHARED) {
+    if (space == PTX_SHARED || space == PTX_CLUSTER) {
+        if (block->cluster && offset - block->shared_from >= WINDOW_BYTES) {
+            check_alignment(w, op, who, all, offset, size);
+            return access_cluster_bytes(w, op, lane, offset, size, access->writes);
+        }
         struct survey survey = check_shared(w, op, access, who, all, size);
         note_shared(w, access, who, all, size, survey);
-        return w->isa.block->shared + offset;
+        return block->shared + (offset - block->shared_from);
     }
     if (space == PTX_LOCAL) {
         if (size > 4 && !access->in_halves) /* a thread's memory is not in one piece here */
@@ -510,8 +568,8 @@ void access_resolve(struct warp *w, const struct op *op, const struct access *ac
         struct survey survey = check_shared(w, op, access, active, at, size);
         note_shared(w, access, active, at, size, survey);
         for (uint32_t i = 0; i < WARP_LANES; i++)
-            places[i] = w->isa.block->shared + at[i];
-    } else if (high < WINDOW_SHARED) {
+            places[i] = w->isa.block->shared + (at[i] - w->isa.block->shared_from);
+    } else if (high < WINDOW_SHARED && access->space != PTX_CLUSTER) {
         check_global(w, op, access, active, at, size);
         for (uint32_t i = 0; i < WARP_LANES; i++)
             places[i] = (char *)(uintptr_t)at[i];
@@ -544,9 +602,11 @@ enum ptx_space access_space_named(const char *opcode)
     static const struct {
         const char *name;
         enum ptx_space space;
-    } spaces[] = {{"global", PTX_GLOBAL},      {"shared", PTX_SHARED},    {"shared::cta", PTX_SHARED},
-                  {"local", PTX_LOCAL},        {"const", PTX_CONST},      {"param", PTX_PARAM},
-                  {"param::entry", PTX_PARAM}, {"param::func", PTX_PARAM}};
+    } spaces[] = {{"global", PTX_GLOBAL},      {"shared", PTX_SHARED},
+                  {"shared::cta", PTX_SHARED}, {"shared::cluster", PTX_CLUSTER},
+                  {"local", PTX_LOCAL},        {"const", PTX_CONST},
+                  {"param", PTX_PARAM},        {"param::entry", PTX_PARAM},
+                  {"param::func", PTX_PARAM}};
     for (size_t i = 0; i < COUNT_OF(spaces); i++)
         if (ptx_opcode_has(opcode, spaces[i].name))
             return spaces[i].space;

@@ -77,6 +77,11 @@ bool access_is_ordered(const char *opcode, bool result_used);
 char *access_bytes(struct warp *warp, const struct op *op, uint32_t lane, enum ptx_space space, uint64_t at,
                    uint64_t bytes, bool writes);
 
+/* The same of the shared memory of any block of the cluster; which of the addresses are the block's own. */
+char *access_cluster_bytes(struct warp *warp, const struct op *op, uint32_t lane, uint64_t at, uint64_t bytes,
+                           bool writes);
+lanes access_own(const struct warp *warp, const uint64_t at[WARP_LANES], lanes active);
+
 /* A thread's local memory: valid for the 4-byte word that `at` is in. */
 void *access_local(const struct warp *warp, uint64_t at, uint32_t lane);
 

@@ -64,6 +64,8 @@ void ptx_block_check_barriers(struct block *block)
         if (barrier->arrived && barrier->arrived >= (barrier->expected ? barrier->expected : block->alive))
             release(block, i);
     }
+    if (UNLIKELY(block->cluster_arrivals))
+        ptx_block_check_cluster(block);
 }
 
 static enum next run_barrier(struct warp *w, const struct op *op, lanes active)

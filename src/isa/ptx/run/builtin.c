@@ -19,9 +19,10 @@ static bool read_generic(const struct warp *w, uint32_t lane, uint64_t at, void 
                 return false;
             out[i] = *(const char *)access_local(w, at - WINDOW_LOCAL, lane);
         } else if (space == PTX_SHARED) {
-            if (at - WINDOW_SHARED >= w->isa.block->shared_bytes)
+            uint64_t offset = at - WINDOW_SHARED - w->isa.block->shared_from;
+            if (offset >= w->isa.block->shared_bytes)
                 return false;
-            out[i] = w->isa.block->shared[at - WINDOW_SHARED];
+            out[i] = w->isa.block->shared[offset];
         } else {
             if (!worker_find(w->isa.block->worker, at, &range))
                 return false;

@@ -64,12 +64,15 @@ enum constant_kind {
     CONSTANT_PARAM,   /* of the kernel */
     CONSTANT_SPECIAL, /* a special register */
     CONSTANT_LOCAL,   /* an offset in the function's local memory */
+    CONSTANT_SHARED,  /* an offset in the block's shared memory */
 };
 
 /* Special registers that are another value in another block. */
 static inline bool special_differs_by_block(uint64_t which)
 {
     return (which >= PTX_SPECIAL_ctaid_x && which <= PTX_SPECIAL_ctaid_z) ||
+           (which >= PTX_SPECIAL_cluster_ctaid_x && which <= PTX_SPECIAL_cluster_ctaid_z) ||
+           which == PTX_SPECIAL_cluster_ctarank ||
            (which >= PTX_SPECIAL_clusterid_x && which <= PTX_SPECIAL_clusterid_z) ||
            which == PTX_SPECIAL_smid;
 }

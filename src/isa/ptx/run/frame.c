@@ -2,6 +2,7 @@
  * how functions are entered and left. */
 #include "ptx_run/warp.h"
 #include "base/bits.h"
+#include "exec/cga.h"
 #include "base/mem.h"
 
 #include <string.h>
@@ -10,6 +11,12 @@ enum {
     STACK_SLACK = 16,     /* frames of PTX are larger than the machine's: arguments are in memory */
     CALL_STACK_BYTES = 16 /* that a call takes even where the function has no variables */
 };
+
+/* Blocks of a cluster side by side. */
+static uint32_t cluster_side(const struct launch *launch, uint64_t dimension)
+{
+    return launch->cluster[dimension] ? launch->cluster[dimension] : 1;
+}
 
 static uint64_t special_value(const struct warp *w, uint64_t which, uint32_t lane)
 {
@@ -39,16 +46,28 @@ static uint64_t special_value(const struct warp *w, uint64_t which, uint32_t lan
     case PTX_SPECIAL_clusterid_x: /* without clusters, each block is one */
     case PTX_SPECIAL_clusterid_y:
     case PTX_SPECIAL_clusterid_z:
-        return block->id[which - PTX_SPECIAL_clusterid_x];
+        return block->id[which - PTX_SPECIAL_clusterid_x] /
+               cluster_side(launch, which - PTX_SPECIAL_clusterid_x);
     case PTX_SPECIAL_nclusterid_x:
     case PTX_SPECIAL_nclusterid_y:
     case PTX_SPECIAL_nclusterid_z:
-        return launch->grid[which - PTX_SPECIAL_nclusterid_x];
+        return launch->grid[which - PTX_SPECIAL_nclusterid_x] /
+               cluster_side(launch, which - PTX_SPECIAL_nclusterid_x);
+    case PTX_SPECIAL_cluster_ctaid_x:
+    case PTX_SPECIAL_cluster_ctaid_y:
+    case PTX_SPECIAL_cluster_ctaid_z:
+        return block->id[which - PTX_SPECIAL_cluster_ctaid_x] %
+               cluster_side(launch, which - PTX_SPECIAL_cluster_ctaid_x);
     case PTX_SPECIAL_cluster_nctaid_x:
     case PTX_SPECIAL_cluster_nctaid_y:
     case PTX_SPECIAL_cluster_nctaid_z:
+        return cluster_side(launch, which - PTX_SPECIAL_cluster_nctaid_x);
+    case PTX_SPECIAL_cluster_ctarank:
+        return block->rank;
     case PTX_SPECIAL_cluster_nctarank:
-        return 1;
+        return grid->cluster_size;
+    case PTX_SPECIAL_is_explicit_cluster:
+        return launch->cluster[0] ? UINT32_MAX : 0;
     case PTX_SPECIAL_laneid:
         return lane;
     case PTX_SPECIAL_warpid:
@@ -97,6 +116,8 @@ static uint64_t constant_value(const struct warp *w, const struct constant *cons
         return constant->value;
     case CONSTANT_LOCAL:
         return local_at + constant->value;
+    case CONSTANT_SHARED:
+        return w->isa.block->shared_from + constant->value;
     case CONSTANT_SPECIAL:
         return special_value(w, constant->value, lane);
     case CONSTANT_PARAM:
@@ -212,6 +233,7 @@ void warp_start(struct isa_warp *isa, lane_mask exists)
     const struct code *code = kernel->codes[kernel->function];
     w->exists = w->alive = (lanes)exists;
     w->fragment_count = 0;
+    w->arrived = 0;
     w->turn = w->spins = w->slices = 0;
     need_file(w, code->frame_bytes);
     warp_need_local(w, code->local_bytes);
@@ -221,7 +243,7 @@ void warp_start(struct isa_warp *isa, lane_mask exists)
     fragment_push(w->now, (struct frame){.code = code});
     w->now->levels[w->now->depth++] = (struct level){0, NO_OP, exists, 1};
     warp_use_frame(w);
-    bool fresh = w->constants_of != block->worker->grid->serial;
+    bool fresh = w->constants_of != block->worker->grid->serial || block->worker->grid->cluster_size > 1;
     if (fresh || code->sees_block)
         warp_fill_constants(w, code, UINT32_MAX, fresh);
     w->constants_of = block->worker->grid->serial;

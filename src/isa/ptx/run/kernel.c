@@ -2,7 +2,7 @@
 #include "ptx_run/builtin.h"
 #include "ptx_run/code.h"
 #include "ptx_run/isa.h"
-#include "ptx_run/access.h"
+#include "ptx_run/async.h"
 #include "base/bits.h"
 #include "base/mem.h"
 #include "ptx/flow.h"
@@ -75,6 +75,8 @@ static bool is_ordered(const struct ptx_function *f, const struct ptx_inst *inst
         return access_is_ordered(inst->opcode, d && d->kind == PTX_OP_REGISTER && read[d->index]);
     if (ptx_is(inst, "red"))
         return access_is_ordered(inst->opcode, false);
+    if (ptx_is(inst, "cp.reduce"))
+        return async_is_ordered(inst->opcode);
     if (ptx_is(inst, "ld") && access_watches(inst->opcode)) {
         enum ptx_space space = access_space_named(inst->opcode);
         return space == PTX_GENERIC || space == PTX_GLOBAL;

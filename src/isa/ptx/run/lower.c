@@ -20,6 +20,8 @@ static const struct family {
     {"cvt", lower_cvt, 2},
     {"cvta", lower_cvta, 2},
     {"isspacep", lower_isspacep, 2},
+    {"mapa", lower_mapa, 3},
+    {"getctarank", lower_getctarank, 2},
     {"add", lower_carry, 3},
     {"addc", lower_carry, 3},
     {"sub", lower_carry, 3},
@@ -45,7 +47,8 @@ static const struct family {
     {"cp.async.bulk.commit_group", lower_nothing, 0},
     {"cp.async.bulk.wait_group", lower_nothing, 0},
     {"cp.async.bulk", lower_bulk, 3},
-    {"cp.reduce", NULL, 0},
+    {"cp.reduce.async.bulk.tensor", NULL, 0},
+    {"cp.reduce.async.bulk", lower_bulk, 3},
     {"cp.async", lower_cp, 0},
     {"mbarrier", lower_mbarrier, 1},
     {"bra", lower_branch, 1},
@@ -58,7 +61,7 @@ static const struct family {
     {"nanosleep", lower_yield, 0},
     {"alloca", lower_alloca, 2},
     {"bar.warp.sync", lower_vote, 1},
-    {"barrier.cluster", NULL, 0},
+    {"barrier.cluster", lower_cluster_barrier, 0},
     {"bar", lower_barrier, 1},
     {"barrier", lower_barrier, 1},
     {"shfl", lower_shuffle, 4},
@@ -283,6 +286,10 @@ bool lower_predicate(struct lower *lower, const struct ptx_operand *operand, uin
         *place = lower_constant(lower, CONSTANT_VALUE, operand->value ? UINT32_MAX : 0, 4);
         return true;
     }
+    if (operand->kind == PTX_OP_SPECIAL && operand->index == PTX_SPECIAL_is_explicit_cluster) {
+        *place = lower_constant(lower, CONSTANT_SPECIAL, operand->index, 4);
+        return true;
+    }
     if (operand->kind != PTX_OP_REGISTER || lower->function->registers[operand->index].type != PTX_pred)
         return lower_fail(lower, "a predicate was expected") == LOWERED;
     *place = lower->places[operand->index];
@@ -335,7 +342,7 @@ static void own_symbol(const struct lower *lower, const struct ptx_symbol *name,
     if (name->kind == PTX_SYM_VARIABLE) {
         symbol->value = lower->code->variable_at[name->index];
         if (variable->space == PTX_SHARED)
-            symbol->space = PTX_SHARED, symbol->kind = CONSTANT_VALUE;
+            symbol->space = PTX_SHARED, symbol->kind = CONSTANT_SHARED;
     } else if (f->is_kernel) {
         symbol->space = PTX_PARAM;
         symbol->kind = CONSTANT_PARAM;
@@ -365,6 +372,7 @@ bool lower_symbol(struct lower *lower, const struct ptx_operand *operand, struct
         symbol->bytes = variable->bytes;
         if (variable->space == PTX_SHARED) {
             symbol->value = shared_at(lower->kernel, variable);
+            symbol->kind = CONSTANT_SHARED;
             return true;
         }
         const struct variable_entry *entry = program_variable(program, lower->code->module_index, name->name);

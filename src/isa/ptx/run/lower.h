@@ -63,7 +63,7 @@ void *lower_own(struct lower *lower, size_t bytes);
 /* What a symbol stands for: space and address (or offset in that space). */
 struct lower_symbol {
     enum ptx_space space;
-    enum constant_kind kind; /* VALUE, PARAM (an offset) or LOCAL */
+    enum constant_kind kind; /* VALUE; of others, an offset */
     uint64_t value, bytes;
     size_t function; /* or SIZE_MAX */
 };
@@ -80,5 +80,6 @@ lower_fn lower_branch, lower_indirect_branch, lower_call, lower_return, lower_ex
     lower_nothing, lower_alloca, lower_setmaxnreg;
 lower_fn lower_barrier, lower_shuffle, lower_vote, lower_match, lower_redux, lower_activemask, lower_elect;
 lower_fn lower_texture, lower_matrix, lower_video;
+lower_fn lower_cluster_barrier, lower_mapa, lower_getctarank;
 
 #endif

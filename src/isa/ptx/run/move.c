@@ -112,10 +112,10 @@ enum lowered lower_mov(struct lower *lower, struct op *op)
 /* Generic addresses are those of the space plus the start of its window. */
 static uint64_t window_of(enum ptx_space space)
 {
-    return space == PTX_SHARED  ? WINDOW_SHARED
-           : space == PTX_LOCAL ? WINDOW_LOCAL
-           : space == PTX_PARAM ? WINDOW_PARAM
-                                : 0;
+    return space == PTX_SHARED || space == PTX_CLUSTER ? WINDOW_SHARED
+           : space == PTX_LOCAL                        ? WINDOW_LOCAL
+           : space == PTX_PARAM                        ? WINDOW_PARAM
+                                                       : 0;
 }
 
 enum lowered lower_cvta(struct lower *lower, struct op *op)
@@ -140,17 +140,21 @@ static void run_isspacep(struct warp *w, const struct op *op, lanes active)
 {
     const uint64_t *a = warp_at(w, op->a);
     lanes result = 0;
-    EACH_LANE (i, active)
-        result |= (lanes)(access_space_at(a[i]) == (enum ptx_space)op->value) << i;
+    EACH_LANE (i, active) {
+        enum ptx_space space = access_space_at(a[i]);
+        if (space == PTX_SHARED && op->value == PTX_CLUSTER)
+            space = PTX_CLUSTER;
+        else if (space == PTX_SHARED && a[i] - WINDOW_SHARED - w->isa.block->shared_from >= WINDOW_BYTES)
+            space = PTX_CLUSTER; /* another block's */
+        result |= (lanes)(space == (enum ptx_space)op->value) << i;
+    }
     predicate_set(w, op->d, active, result);
 }
 
 enum lowered lower_isspacep(struct lower *lower, struct op *op)
 {
     op->run.exec = run_isspacep;
-    op->value = ptx_opcode_has(lower->inst->opcode, "shared::cluster") /* of which a block is all */
-                    ? PTX_SHARED
-                    : access_space_named(lower->inst->opcode);
+    op->value = access_space_named(lower->inst->opcode);
     return lower_destination(lower, lower_operand(lower, 0), TYPE_pred, &op->d) &&
                    lower_source(lower, lower_operand(lower, 1), TYPE_u64, &op->a)
                ? LOWERED

@@ -170,6 +170,8 @@ void fragment_diverge(struct warp *w, uint32_t taken_pc, lanes taken, uint32_t o
 void warp_exit(struct warp *w, lanes who)
 {
     w->alive &= ~who;
+    w->isa.block->cluster_arrivals -= (uint32_t)__builtin_popcount(w->arrived & who);
+    w->arrived &= ~who;
     w->isa.block->alive -= (uint32_t)__builtin_popcount(who);
     remove_lanes(w->now, who);
     if (w->now->depth)

@@ -55,6 +55,7 @@ struct warp {
     struct fragment *now;    /* that runs */
     const struct op *at;     /* one instruction at a time: the next */
     lanes exists, alive;     /* threads there are; of these, who did not end */
+    lanes arrived;           /* who came to the cluster's barrier, which is not open yet */
     uint32_t turn, slices;
     int32_t slice;  /* branches until others have their turn */
     uint32_t spins; /* reads of what others may be about to write */
@@ -132,6 +133,10 @@ void warp_fill_constants(struct warp *warp, const struct code *code, lanes who, 
 
 /* Barriers (barrier.c) */
 void ptx_block_check_barriers(struct block *block);
+
+/* Clusters (cluster.c) */
+void ptx_block_check_cluster(struct block *block);
+void ptx_open_cluster(struct block *block);
 
 static inline void *warp_at(const struct warp *warp, uint32_t place)
 {
