@@ -150,10 +150,10 @@ static enum result add_part(struct making *making, const struct part *part)
     if (is_fatbin(part))
         return add_fatbin(making, part);
     if (part->bytes >= SELFMAG && memcmp(part->image, ELFMAG, SELFMAG) == 0)
-        return driver_fail(
-            RESULT_NO_BINARY_FOR_GPU,
-            "%s is machine code, which Heddle does not run; give it the PTX of the module (nvcc -ptx)",
-            part->name);
+        return driver_fail(RESULT_NO_BINARY_FOR_GPU,
+                           "%s is machine code, which Heddle does not run; give it the PTX of the module "
+                           "(nvcc -ptx, nvrtcGetPTX)",
+                           part->name);
     return add_text(making, part->name, part->image, part->bytes, false);
 }
 

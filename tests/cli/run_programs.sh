@@ -31,7 +31,7 @@ for file in "$programs"/*.cu; do
     name=$(basename "$file" .cu)
     case $name in
     apart | apart_more | abi) continue ;;
-    driver | mapping) build "$name" -lcuda >"build.$name" 2>&1 & ;;
+    driver | mapping | queries) build "$name" -lcuda >"build.$name" 2>&1 & ;;
     *) build "$name" >"build.$name" 2>&1 & ;;
     esac
     names+=("$name")

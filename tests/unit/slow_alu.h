@@ -182,35 +182,6 @@ static uint64_t slow_dot(const struct slow *s, uint64_t a, uint64_t b, uint64_t 
     return (uint64_t)sum;
 }
 
-static s128 slow_video_one(const char *op, s128 a, s128 b)
-{
-    if (!strncmp(op, "vadd", 4))
-        return a + b;
-    if (!strncmp(op, "vsub", 4))
-        return a - b;
-    if (!strncmp(op, "vavrg", 5))
-        return a + b >= 0 ? (a + b + 1) >> 1 : (a + b) >> 1;
-    if (!strncmp(op, "vabsdiff", 8))
-        return a < b ? b - a : a - b;
-    return !strncmp(op, "vmin", 4) == (a < b) ? a : b;
-}
-
-static uint64_t slow_video(const struct slow *s, uint64_t a, uint64_t b, uint64_t c)
-{
-    const char *op = s->part[0], last = op[strlen(op) - 1];
-    int parts = last == '2' ? 2 : last == '4' ? 4 : 1, width = 32 / parts;
-    bool sign_d = s->part[1][0] == 's', sign_a = s->part[2][0] == 's', sign_b = s->part[3][0] == 's';
-    uint64_t d = slow_has(s, "add") ? c : 0;
-    for (int i = 0; i < parts; i++) {
-        s128 t = slow_video_one(op, slow_value(a >> width * i, width, sign_a),
-                                slow_value(b >> width * i, width, sign_b));
-        if (slow_has(s, "sat") && (strcmp(op, "vadd") || sign_d)) /* which loses its carry */
-            t = slow_clamp(t, width, sign_d);
-        d += slow_has(s, "add") ? (uint64_t)t : slow_cut((uint64_t)t, width) << width * i;
-    }
-    return d;
-}
-
 static uint64_t slow_pack(const struct slow *s, uint64_t a, uint64_t b, uint64_t c)
 {
     int n = atoi(s->part[3] + 1);
@@ -309,11 +280,9 @@ static bool slow_integer(const struct slow *s, uint64_t a, uint64_t b, uint64_t 
         r = (a & UINT64_C(1) << (bits - 1)) | slow_cut(b, bits - 1);
     else if (!strcmp(op, "cvt"))
         r = slow_pack(s, a, b, c);
-    else if (op[0] == 'v')
-        r = slow_video(s, a, b, c);
     else
         return false;
-    if (slow_has(s, "sat") && op[0] != 'v' && strcmp(op, "cvt"))
+    if (slow_has(s, "sat") && strcmp(op, "cvt"))
         r = slow_clamp(r, bits, s->is_signed);
     if (slow_has(s, "relu") && r < 0)
         r = 0;

@@ -348,7 +348,6 @@ static void shifts_and_fields(void **state)
     check("prmt.b32.rc16", 0x11221122, 0x33441122, 0, 0, 0);
     check("lop3.b32", 0x96, 0xf0, 0xcc, 0xaa, 0x96);
     check("lop3.b32", 0xe8, 0xf0, 0xcc, 0xaa, 0xe8);
-    check("vabsdiff4.u32.u32.u32.add", 10 + 255 + 1, 0xff000001, 0x00000002, 10, 0);
     check("cvt.pack.sat.u8.s32.b32", 0x5678ff00, 300, (uint32_t)-5, 0x12345678, 0);
 }
 

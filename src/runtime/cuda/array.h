@@ -26,6 +26,7 @@ struct texture_source {
     struct cudaResourceDesc resource;
     struct cudaTextureDesc texture;
     struct cudaResourceViewDesc view;
+    unsigned driver_flags; /* those of the driver API, plus 1; 0: made by the runtime */
 };
 cudaError_t cuda_texture_new(unsigned long long *handle, const struct texture_source *source);
 cudaError_t cuda_surface_new(unsigned long long *handle, const struct cudaResourceDesc *resource);

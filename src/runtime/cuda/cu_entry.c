@@ -91,6 +91,12 @@ CUresult cuGetProcAddress(const char *name, void **function, int version, uint64
     return look_up(name, function, version, flags, NULL, cudaErrorSymbolNotFound);
 }
 
+/* Compilers and linkers, which ask for tables as well and do without: they need no GPU. */
+static bool is_compiler(const char *name)
+{
+    return !strncmp(name, "libnvrtc.", 9) || !strncmp(name, "libnvJitLink.", 13);
+}
+
 /* Only a runtime of NVIDIA's asks for tables, as it begins: in libcudart, or inside a library that cannot be
  * taken over. Without them it fails with errors that say nothing, so one line says which it is. */
 static void tell_runtime(const void *caller)
@@ -111,7 +117,7 @@ static void tell_runtime(const void *caller)
     pthread_mutex_unlock(&lock);
     const char *slash = strrchr(info.dli_fname, '/');
     const struct closed_library *closed = closed_find(info.dli_fname);
-    if (known)
+    if (known || is_compiler(slash ? slash + 1 : info.dli_fname))
         return;
     if (!strncmp(slash ? slash + 1 : info.dli_fname, "libcudart.", 10))
         fprintf(stderr,

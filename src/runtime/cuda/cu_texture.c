@@ -156,9 +156,90 @@ CU(cuTexObjectCreate, (handle, resource, texture, view), cudaTextureObject_t *ha
     desc->mipmapLevelBias = texture->mipmapLevelBias;
     desc->minMipmapLevelClamp = texture->minMipmapLevelClamp;
     desc->maxMipmapLevelClamp = texture->maxMipmapLevelClamp;
+    source.driver_flags = texture->flags + 1;
     if (view)
         source.view = *view;
     return cuda_texture_new(handle, &source);
+}
+
+/* ---- what they are of: back into the driver API's form ---- */
+
+static void tell_format(const struct cudaChannelFormatDesc *desc, int *format, unsigned *channels)
+{
+    enum array_format found;
+    if (cuda_format(desc, &found, channels))
+        *format = (int)found;
+}
+
+static CUresult tell_resource(struct CUDA_RESOURCE_DESC *desc, unsigned long long handle)
+{
+    const struct texture_source *source = cuda_object_source(handle);
+    if (!desc || !source)
+        return cudaErrorInvalidValue;
+    const struct cudaResourceDesc *of = &source->resource;
+    *desc = (struct CUDA_RESOURCE_DESC){.resType = of->resType, .flags = of->flags};
+    switch (of->resType) {
+    case RESOURCE_ARRAY:
+        desc->res.array = of->res.array;
+        break;
+    case RESOURCE_MIPMAPPED:
+        desc->res.mipmap = of->res.mipmap;
+        break;
+    case RESOURCE_LINEAR:
+        desc->res.linear.devPtr = (uintptr_t)of->res.linear.devPtr;
+        tell_format(&of->res.linear.desc, &desc->res.linear.format, &desc->res.linear.numChannels);
+        desc->res.linear.sizeInBytes = of->res.linear.sizeInBytes;
+        break;
+    default:
+        desc->res.pitch2D.devPtr = (uintptr_t)of->res.pitch2D.devPtr;
+        tell_format(&of->res.pitch2D.desc, &desc->res.pitch2D.format, &desc->res.pitch2D.numChannels);
+        desc->res.pitch2D.width = of->res.pitch2D.width;
+        desc->res.pitch2D.height = of->res.pitch2D.height;
+        desc->res.pitch2D.pitchInBytes = of->res.pitch2D.pitchInBytes;
+    }
+    return cudaSuccess;
+}
+
+CU(cuTexObjectGetResourceDesc, (desc, handle), struct CUDA_RESOURCE_DESC *desc, cudaTextureObject_t handle)
+{
+    return tell_resource(desc, handle);
+}
+
+CU(cuSurfObjectGetResourceDesc, (desc, handle), struct CUDA_RESOURCE_DESC *desc, cudaSurfaceObject_t handle)
+{
+    return tell_resource(desc, handle);
+}
+
+CU(cuTexObjectGetResourceViewDesc, (desc, handle), struct cudaResourceViewDesc *desc,
+   cudaTextureObject_t handle)
+{
+    const struct texture_source *source = cuda_object_source(handle);
+    if (!desc || !source)
+        return cudaErrorInvalidValue;
+    *desc = source->view;
+    return cudaSuccess;
+}
+
+CU(cuTexObjectGetTextureDesc, (desc, handle), struct CUDA_TEXTURE_DESC *desc, cudaTextureObject_t handle)
+{
+    const struct texture_source *source = cuda_object_source(handle);
+    if (!desc || !source)
+        return cudaErrorInvalidValue;
+    const struct cudaTextureDesc *of = &source->texture;
+    unsigned flags =
+        (of->normalizedCoords ? CU_TEXTURE_NORMALIZED_COORDINATES : 0) | (of->sRGB ? CU_TEXTURE_SRGB : 0);
+    *desc = (struct CUDA_TEXTURE_DESC){.filterMode = of->filterMode,
+                                       .flags = flags | (of->readMode ? 0 : CU_TEXTURE_READ_AS_INTEGER),
+                                       .maxAnisotropy = of->maxAnisotropy,
+                                       .mipmapFilterMode = of->mipmapFilterMode,
+                                       .mipmapLevelBias = of->mipmapLevelBias,
+                                       .minMipmapLevelClamp = of->minMipmapLevelClamp,
+                                       .maxMipmapLevelClamp = of->maxMipmapLevelClamp};
+    if (source->driver_flags) /* as they were given: for floats they say nothing else */
+        desc->flags = source->driver_flags - 1;
+    memcpy(desc->addressMode, of->addressMode, sizeof desc->addressMode);
+    memcpy(desc->borderColor, of->borderColor, sizeof desc->borderColor);
+    return cudaSuccess;
 }
 
 CU(cuTexObjectDestroy, (handle), cudaTextureObject_t handle)

@@ -246,6 +246,11 @@ API(cudaDeviceFlushGPUDirectRDMAWrites, (target, scope), int target, int scope)
     return cudaSuccess;
 }
 
+CU(cuFlushGPUDirectRDMAWrites, (target, scope), int target, int scope)
+{
+    return cudaDeviceFlushGPUDirectRDMAWrites_body(target, scope);
+}
+
 API_ANY(cudaProfilerStart, (), void)
 {
     region_profile(true);

@@ -275,6 +275,13 @@ API(cudaMemRangeGetAttributes, (data, bytes, attributes, count, pointer, range),
     return error;
 }
 
+CU(cuMemRangeGetAttributes, (data, bytes, attributes, count, address, range), void **data, size_t *bytes,
+   int *attributes, size_t count, CUdeviceptr address, size_t range)
+{
+    return cudaMemRangeGetAttributes_body(data, bytes, attributes, count, (const void *)(uintptr_t)address,
+                                          range);
+}
+
 /* ---- about a pointer ---- */
 
 API(cudaPointerGetAttributes, (attributes, pointer), struct cudaPointerAttributes *attributes,

@@ -189,3 +189,27 @@ API(cudaMemSetMemPool, (location, type, pool), struct cudaMemLocation *location,
     return pool && device_of(location) ? memory_pool_set_current(device_of(location), pool)
                                        : cudaErrorInvalidValue;
 }
+
+/* ---- the driver API's names for the same ---- */
+
+CU(cuMemPoolGetAccess, (flags, pool, location), int *flags, cudaMemPool_t pool,
+   const struct cudaMemLocation *location)
+{
+    return cudaMemPoolGetAccess_body(flags, pool, location);
+}
+
+CU(cuMemGetDefaultMemPool, (pool, location, type), cudaMemPool_t *pool, struct cudaMemLocation *location,
+   int type)
+{
+    return cudaMemGetDefaultMemPool_body(pool, location, type);
+}
+
+CU(cuMemGetMemPool, (pool, location, type), cudaMemPool_t *pool, struct cudaMemLocation *location, int type)
+{
+    return cudaMemGetMemPool_body(pool, location, type);
+}
+
+CU(cuMemSetMemPool, (location, type, pool), struct cudaMemLocation *location, int type, cudaMemPool_t pool)
+{
+    return cudaMemSetMemPool_body(location, type, pool);
+}
