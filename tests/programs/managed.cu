@@ -3,7 +3,7 @@
  * checked; over ranks, all bytes of statistics must be those of one process. */
 #include "check.h"
 
-enum { N = 48 * 1024, THREADS = 256, ROUNDS = 12 };
+enum { N = 32 * 1024, THREADS = 256, ROUNDS = 4 };
 
 __global__ void add(unsigned *data, unsigned n, unsigned step, unsigned first, unsigned more)
 {
@@ -76,12 +76,12 @@ int main(void)
         on(i);
         add<<<24, THREADS>>>(data, N, 1, 0, 1);
         wait_all();
-        data[i * 2000] += 5; /* of a page that the GPU has */
-        data[i * 2000] -= 5;
-        data[i * 2000 + 1] += 7;
+        data[i * 1000] += 5; /* of a page that the GPU has */
+        data[i * 1000] -= 5;
+        data[i * 1000 + 1] += 7;
     }
     for (int i = 0; i < 3; i++)
-        data[i * 2000 + 1] -= 7;
+        data[i * 1000 + 1] -= 7;
     check_all(3);
     /* words of the same pages, from all at once, while the program writes to others */
     for (int i = 0; i < 4; i++) {
@@ -184,8 +184,8 @@ int main(void)
         add<<<4, THREADS>>>(data, N, 1, 0, 1);
         while (cudaStreamQuery(0) == cudaErrorNotReady)
             other[round]++;
-        data[round * 1500] ^= 1;
-        data[round * 1500] ^= 1;
+        data[round * 1000] ^= 1;
+        data[round * 1000] ^= 1;
     }
     check_all(6);
     for (int round = 0; round < 6; round++)
