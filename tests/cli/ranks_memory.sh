@@ -31,12 +31,10 @@ if has nvcc 'malloc in kernels'; then
     once
     on 2 2
     on 3 1 --checkpoint three.ckpt --checkpoint-at 100000
-    on 1 2 --resume three.ckpt
     on 4 1 --resume three.ckpt
     program=(--set gpu.sm_count=8 --kernels 2- ./heap) # the first one is run by the host itself
     once
-    on 2 1 --checkpoint two.ckpt --checkpoint-at 100000
-    on 3 1 --resume two.ckpt
+    on 2 1
 fi
 
 # ---- managed memory that moves on demand ----
@@ -46,15 +44,10 @@ if has nvcc 'managed memory'; then
     done
     program=(--system h200-x2 --set gpu.sm_count=8 ./managed)
     once
-    on 2 2
-    on 3 1 --checkpoint three.ckpt --checkpoint-at 500000 # GPUs in parts, which have pages then
+    on 2 2 # and GPUs in parts, with a checkpoint when some have pages:
+    on 3 1 --checkpoint three.ckpt --checkpoint-at 500000
     on 1 1 --resume three.ckpt
     on 2 1 --resume three.ckpt
-    on 1 1 --checkpoint one.ckpt --checkpoint-at 2000000
-    on 2 1 --resume one.ckpt
-    program=(--system h200-x8 --set system.gpus=4 --set gpu.sm_count=4 ./managed)
-    once
-    on 4 1
     program=(--system h200-x2 --set gpu.sm_count=8 --set gpu.memory=5MiB ./managed_room) # blocks have to leave
     once
     on 2 1

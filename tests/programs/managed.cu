@@ -3,7 +3,7 @@
  * checked; over ranks, all bytes of statistics must be those of one process. */
 #include "check.h"
 
-enum { N = 48 * 1024, THREADS = 256 };
+enum { N = 32 * 1024, THREADS = 256, ROUNDS = 4 };
 
 __global__ void add(unsigned *data, unsigned n, unsigned step, unsigned first, unsigned more)
 {
@@ -24,6 +24,19 @@ __global__ void sum(const unsigned *data, unsigned n, unsigned long long *out)
     for (unsigned i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x)
         own += data[i];
     atomicAdd(out, own);
+}
+
+/* Answers questions of the program's, in words of a page that another GPU uses, too. */
+__global__ void answer(volatile unsigned *line, unsigned rounds)
+{
+    for (unsigned round = 1; round <= rounds; round++) {
+        while (line[0] < round)
+            ;
+        line[1] = 3 * line[2] + line[3 + round % 4];
+        line[8 + round % 4] = line[1];
+        __threadfence_system();
+        line[7] = round;
+    }
 }
 
 static unsigned *data, *other;
@@ -63,12 +76,12 @@ int main(void)
         on(i);
         add<<<24, THREADS>>>(data, N, 1, 0, 1);
         wait_all();
-        data[i * 2000] += 5; /* of a page that the GPU has */
-        data[i * 2000] -= 5;
-        data[i * 2000 + 1] += 7;
+        data[i * 1000] += 5; /* of a page that the GPU has */
+        data[i * 1000] -= 5;
+        data[i * 1000 + 1] += 7;
     }
     for (int i = 0; i < 3; i++)
-        data[i * 2000 + 1] -= 7;
+        data[i * 1000 + 1] -= 7;
     check_all(3);
     /* words of the same pages, from all at once, while the program writes to others */
     for (int i = 0; i < 4; i++) {
@@ -144,11 +157,17 @@ int main(void)
     wait_all();
     check_all(8);
     /* freed while GPUs have it; what comes there is new */
+    GOOD(cudaMallocManaged(&other, N * sizeof *other));
+    on(1);
+    add<<<16, THREADS>>>(other, N, 1, 0, 9);
+    wait_all();
+    GOOD(cudaFree(other));
     GOOD(cudaFree(data));
     GOOD(cudaMallocManaged(&data, N * sizeof *data));
     GOOD(cudaMallocManaged(&other, N * sizeof *other));
+    memset(data, 0, N * sizeof *data);
+    memset(other, 0, N * sizeof *other);
     on(1);
-    GOOD(cudaMemset(data, 0, N * sizeof *data));
     add<<<16, THREADS>>>(data, N, 1, 0, 3);
     on(0);
     add<<<16, THREADS>>>(other, N, 1, 0, 4);
@@ -165,12 +184,33 @@ int main(void)
         add<<<4, THREADS>>>(data, N, 1, 0, 1);
         while (cudaStreamQuery(0) == cudaErrorNotReady)
             other[round]++;
-        data[round * 1500] ^= 1;
-        data[round * 1500] ^= 1;
+        data[round * 1000] ^= 1;
+        data[round * 1000] ^= 1;
     }
     check_all(6);
     for (int round = 0; round < 6; round++)
         printf("%u ", other[round]);
+    /* kernels answer the program, which changes the page that GPUs have, or that goes from one to the other
+     */
+    memset(other, 0, 65536);
+    unsigned wrong = 0;
+    for (int i = 0; i < 2; i++) {
+        on(i);
+        answer<<<1, 1>>>(other + 16 * i, ROUNDS);
+    }
+    for (unsigned round = 1; round <= ROUNDS; round++)
+        for (int i = 0; i < 2; i++) {
+            volatile unsigned *line = other + 16 * i;
+            line[2] = 5 * round + (unsigned)i;
+            line[3 + round % 4] = round * round;
+            line[0] = round;
+            on(i);
+            while (line[7] < round)
+                cudaStreamQuery(0);
+            wrong += line[1] != 3 * line[2] + round * round;
+        }
+    wait_all();
+    CHECK(!wrong);
     GOOD(cudaFree(other));
     return check_end("managed");
 }
