@@ -48,6 +48,26 @@ struct command *command_copy(const struct command *command)
     return copy;
 }
 
+static void run_nothing(struct command *command)
+{
+    (void)command;
+}
+
+static const struct command_ops nothing_ops = {.bytes = sizeof(struct command), .run = run_nothing};
+
+struct command *command_new_nothing(void)
+{
+    return command_new(&nothing_ops);
+}
+
+struct command *command_new_wait(struct stream *stream, uint64_t number)
+{
+    struct command *command = command_new_nothing();
+    command_add_wait(command, stream, number);
+    command->after = (struct command_wait){stream, number};
+    return command;
+}
+
 void command_add_wait(struct command *command, struct stream *stream, uint64_t number)
 {
     if (atomic_load_explicit(&stream->done, memory_order_acquire) >= number)
@@ -287,7 +307,7 @@ enum result commands_submit(struct stream *stream, struct command *command, bool
     struct driver *driver = stream->device->driver;
     uint64_t got = 0;
     bool takes_longer =
-        command->ops->call_ps && !stream_is_recording(stream) && !driver->options.timing.plain_copies;
+        command->ops->call_ps && !stream_is_captured(stream) && !driver->options.timing.plain_copies;
     commands_call(driver, command->ops->is_launch ? HOST_LAUNCHES : takes_longer ? HOST_COPIES : HOST_CALLS);
     if (takes_longer && driver->timeline)
         timeline_pass(driver, command->ops->call_ps(command));
@@ -295,8 +315,10 @@ enum result commands_submit(struct stream *stream, struct command *command, bool
     enum result result = device_usable(stream->device);
     if (!result && !stream->alive)
         result = driver_fail(RESULT_INVALID_HANDLE, "the stream was destroyed");
-    if (!result && stream->recording) {
-        recording_add(stream->recording, command);
+    if (!result)
+        result = capture_refuses_default(stream);
+    if (!result && stream->capture) {
+        result = capture_add(stream, command, NULL);
     } else if (!result) {
         commands_append(stream, command, soon);
         got = command->number;

@@ -14,6 +14,7 @@
 
 struct launch_command {
     struct command base;
+    struct function *function; /* NULL: replayed */
     struct kernel *kernel;
     struct launch_config config;
     struct launch_record record; /* what is known before it runs */
@@ -259,7 +260,24 @@ static const struct command_ops launch_ops = {.bytes = sizeof(struct launch_comm
                                               .fini = fini_launch,
                                               .begin = begin_launch,
                                               .end = end_launch,
+                                              .kind = ACTION_LAUNCH,
                                               .is_launch = true};
+
+void command_launch_facts(const struct command *command, struct action_launch *facts)
+{
+    const struct launch_command *own = (const struct launch_command *)command;
+    *facts = (struct action_launch){own->function, &own->config, own->params, own->param_bytes};
+}
+
+bool action_parameter(const struct action_launch *facts, const struct device *device, uint32_t index,
+                      uint64_t *offset, uint64_t *bytes)
+{
+    struct kernel *kernel = facts->function->on[device->index].kernel;
+    if (!kernel || index >= kernel_facts(kernel)->param_count)
+        return false;
+    ptx_kernel_param(kernel, index, offset, bytes);
+    return true;
+}
 
 /* ---- checks ---- */
 
@@ -485,7 +503,11 @@ static enum result begin_placed(struct stream *stream, struct function *function
         result = check_dims(device->spec, config);
     if (!result)
         result = function_prepare(function, device, &copy);
-    return result ? result : begin_copy_placed(stream, copy, config, places, command);
+    if (!result)
+        result = begin_copy_placed(stream, copy, config, places, command);
+    if (!result)
+        (*command)->function = function;
+    return result;
 }
 
 /* What the thread said of its next launch is over, be that good or not. */

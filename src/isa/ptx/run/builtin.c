@@ -163,6 +163,23 @@ static void run_free(struct warp *w, const struct op *op, lanes active, const ui
     }
 }
 
+/* Of a graph's conditional node: the handle is where its value is. */
+static void run_set_conditional(struct warp *w, const struct op *op, lanes active,
+                                const uint64_t params[BUILTIN_PARAMS], uint64_t result)
+{
+    struct range range;
+    (void)result;
+    EACH_LANE (lane, active) {
+        uint64_t handle = read_local(w, lane, params[0], 8);
+        uint32_t value = (uint32_t)read_local(w, lane, params[1], 4);
+        if (!worker_find(w->isa.block->worker, handle, &range) || handle % sizeof value)
+            warp_fault(w, op, UINT32_C(1) << lane, FAULT_ADDRESS, handle, "0x%llx is no conditional handle",
+                       (unsigned long long)handle);
+        else
+            __atomic_store_n((uint32_t *)(uintptr_t)handle, value, __ATOMIC_RELEASE);
+    }
+}
+
 static const struct builtin {
     const char *name;
     builtin_fn *run;
@@ -171,7 +188,8 @@ static const struct builtin {
 } rows[] = {{"vprintf", run_printf, true, {8, 8}, 4},
             {"__assertfail", run_assert, false, {8, 8, 4, 8, 8}, 0},
             {"malloc", run_malloc, true, {8}, 8},
-            {"free", run_free, true, {8}, 0}};
+            {"free", run_free, true, {8}, 0},
+            {"cudaGraphSetConditional", run_set_conditional, false, {8, 4}, 0}};
 
 static const struct builtin *find_row(const char *name)
 {

@@ -1,4 +1,5 @@
-/* Functions that a GPU's system software provides to kernels: printf, assert, malloc, free. */
+/* Functions that a GPU's system software provides to kernels: printf, assert, malloc, free, and the values
+ * of conditional handles. */
 #ifndef PTX_RUN_BUILTIN_H
 #define PTX_RUN_BUILTIN_H
 
