@@ -247,6 +247,9 @@ void commands_append(struct stream *stream, struct command *command, bool soon)
     else
         stream->head = command;
     stream->tail = command;
+    struct command *behind = command->ops->behind ? command->ops->behind(command) : NULL;
+    if (behind)
+        commands_append(stream, behind, true);
     if (!soon && stream_is_ready(stream))
         wake(stream->device->driver);
 }
@@ -390,6 +393,8 @@ void commands_wait(struct stream *stream, uint64_t number)
 
 void commands_keep_shallow(struct stream *stream, uint64_t submitted)
 {
+    if (commands_running()) /* a command that submits others may not wait for them */
+        return;
     if (submitted > DEEPEST && submitted - atomic_load(&stream->done) > DEEPEST)
         wait_until(stream, submitted - DEEPEST / 2);
 }

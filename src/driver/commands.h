@@ -39,9 +39,11 @@ struct command_ops {
     void (*run)(struct command *command);
     void (*enter)(struct command *command); /* it comes into its stream, under the lock; or NULL */
     void (*copy)(struct command *copy);     /* of a bitwise copy: what it owns becomes its own; or NULL */
-    void (*fini)(struct command *command);  /* or NULL */
-    bool on_error;                          /* runs also when the device has an error */
-    enum action_kind kind;                  /* for who looks at a graph's commands */
+    struct command *(*behind)(
+        struct command *command);          /* what comes into the stream right behind it; or NULL */
+    void (*fini)(struct command *command); /* or NULL */
+    bool on_error;                         /* runs also when the device has an error */
+    enum action_kind kind;                 /* for who looks at a graph's commands */
 
     /* In simulated time. begin may be NULL: TURN_NOW; it is called until it is not TURN_LATER. */
     enum command_turn (*begin)(struct command *command, struct task *task);

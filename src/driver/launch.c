@@ -1,5 +1,6 @@
 /* Launches: checked as CUDA checks them, then run when their stream gets there. */
 #include "driver/modules.h"
+#include "driver/brood.h"
 #include "driver/itracing.h"
 #include "driver/locality.h"
 #include "driver/timeline.h"
@@ -23,6 +24,7 @@ struct launch_command {
     uint64_t limit;    /* warp instructions; 0: none */
     uint32_t carveout_bytes;
     struct locality_blocks *places; /* or NULL */
+    struct brood *brood;            /* what it launches; NULL: it launches nothing */
     void *params;
     size_t param_bytes;
     int64_t max_dynamic; /* as set for the function, as are these */
@@ -107,6 +109,10 @@ static void fill_launch(struct launch_command *own)
                                   .print = stream->print,
                                   .interrupt = &driver->interrupt};
     own->launch.places = locality_places(own->places, &own->launch.place_count);
+    if (own->brood) {
+        own->launch.calls = &brood_calls;
+        own->launch.calls_user = own->brood;
+    }
     if (driver->tracing)
         own->launch.watch = tracing_watch(driver->tracing, device->index);
     own->launch.observer = itracing_begin(driver, own->record.launch, own->kernel);
@@ -244,12 +250,24 @@ static void copy_launch(struct command *command)
     struct launch_command *own = (struct launch_command *)command;
     own->params = copy_bytes(own->params, own->param_bytes);
     own->places = locality_copy_blocks(own->places);
+    own->brood = NULL;
+}
+
+static struct command *behind_launch(struct command *command)
+{
+    struct launch_command *own = (struct launch_command *)command;
+    if (!kernel_facts(own->kernel)->launches || !own->function)
+        return NULL;
+    own->brood = brood_new(command->stream->device, own->function->module);
+    return brood_command(own->brood);
 }
 
 static void fini_launch(struct command *command)
 {
     struct launch_command *own = (struct launch_command *)command;
     mem_free(own->params);
+    if (own->brood)
+        brood_release(own->brood);
     locality_free_blocks(own->places);
 }
 
@@ -257,6 +275,7 @@ static const struct command_ops launch_ops = {.bytes = sizeof(struct launch_comm
                                               .run = run_launch,
                                               .enter = enter_launch,
                                               .copy = copy_launch,
+                                              .behind = behind_launch,
                                               .fini = fini_launch,
                                               .begin = begin_launch,
                                               .end = end_launch,
@@ -429,6 +448,16 @@ static enum result check_resident(const struct launch_config *config, const char
     return RESULT_SUCCESS;
 }
 
+/* What it launches is known to this process alone, and decided while it runs. */
+static enum result check_launches(const struct device *device, const char *kernel)
+{
+    const struct driver *driver = device->driver;
+    if (!timeline_is_elsewhere(driver) && !driver->options.timing.over_ranks && !driver->itracing)
+        return RESULT_SUCCESS;
+    return driver_fail(RESULT_NOT_SUPPORTED, "%s launches kernels, which %s", demangled(kernel),
+                       driver->itracing ? "cannot be recorded" : "needs a machine in this process alone");
+}
+
 static enum result check(const struct device *device, const struct function_copy *copy,
                          const struct launch_config *config, uint64_t *blocks_per_sm)
 {
@@ -439,6 +468,10 @@ static enum result check(const struct device *device, const struct function_copy
         result = check_shared(gpu, copy, config);
     if (!result)
         result = check_cluster(gpu, copy, config);
+    if (result)
+        return result;
+    if (kernel->launches)
+        result = check_launches(device, kernel->name);
     if (result)
         return result;
     struct occupancy_need need;
