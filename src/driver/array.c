@@ -31,6 +31,9 @@ static enum result check(const struct gpu_spec *gpu, const struct array_shape *s
         (shape->channels != 1 && shape->channels != 2 && shape->channels != 4))
         return driver_fail(RESULT_INVALID_CHANNEL_DESCRIPTOR,
                            "an array has 1, 2 or 4 channels of 8, 16 or 32 bits");
+    uint64_t longer = gpu->texture_3d / 2; /* flat and deep, in the place of a cube */
+    if (solid && shape->depth > z && shape->width <= longer && shape->height <= longer)
+        z = 2 * gpu->texture_3d;
     if (!shape->width || shape->width > x || shape->height > y || shape->depth > z)
         return driver_fail(RESULT_INVALID_VALUE, "arrays of this kind have 1 to %llu x %llu x %llu elements",
                            (unsigned long long)x, (unsigned long long)y, (unsigned long long)z);

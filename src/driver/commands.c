@@ -48,6 +48,26 @@ struct command *command_copy(const struct command *command)
     return copy;
 }
 
+static void run_nothing(struct command *command)
+{
+    (void)command;
+}
+
+static const struct command_ops nothing_ops = {.bytes = sizeof(struct command), .run = run_nothing};
+
+struct command *command_new_nothing(void)
+{
+    return command_new(&nothing_ops);
+}
+
+struct command *command_new_wait(struct stream *stream, uint64_t number)
+{
+    struct command *command = command_new_nothing();
+    command_add_wait(command, stream, number);
+    command->after = (struct command_wait){stream, number};
+    return command;
+}
+
 void command_add_wait(struct command *command, struct stream *stream, uint64_t number)
 {
     if (atomic_load_explicit(&stream->done, memory_order_acquire) >= number)
@@ -227,6 +247,9 @@ void commands_append(struct stream *stream, struct command *command, bool soon)
     else
         stream->head = command;
     stream->tail = command;
+    struct command *behind = command->ops->behind ? command->ops->behind(command) : NULL;
+    if (behind)
+        commands_append(stream, behind, true);
     if (!soon && stream_is_ready(stream))
         wake(stream->device->driver);
 }
@@ -287,7 +310,7 @@ enum result commands_submit(struct stream *stream, struct command *command, bool
     struct driver *driver = stream->device->driver;
     uint64_t got = 0;
     bool takes_longer =
-        command->ops->call_ps && !stream_is_recording(stream) && !driver->options.timing.plain_copies;
+        command->ops->call_ps && !stream_is_captured(stream) && !driver->options.timing.plain_copies;
     commands_call(driver, command->ops->is_launch ? HOST_LAUNCHES : takes_longer ? HOST_COPIES : HOST_CALLS);
     if (takes_longer && driver->timeline)
         timeline_pass(driver, command->ops->call_ps(command));
@@ -295,8 +318,10 @@ enum result commands_submit(struct stream *stream, struct command *command, bool
     enum result result = device_usable(stream->device);
     if (!result && !stream->alive)
         result = driver_fail(RESULT_INVALID_HANDLE, "the stream was destroyed");
-    if (!result && stream->recording) {
-        recording_add(stream->recording, command);
+    if (!result)
+        result = capture_refuses_default(stream);
+    if (!result && stream->capture) {
+        result = capture_add(stream, command, NULL);
     } else if (!result) {
         commands_append(stream, command, soon);
         got = command->number;
@@ -368,6 +393,8 @@ void commands_wait(struct stream *stream, uint64_t number)
 
 void commands_keep_shallow(struct stream *stream, uint64_t submitted)
 {
+    if (commands_running()) /* a command that submits others may not wait for them */
+        return;
     if (submitted > DEEPEST && submitted - atomic_load(&stream->done) > DEEPEST)
         wait_until(stream, submitted - DEEPEST / 2);
 }

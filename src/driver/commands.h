@@ -9,6 +9,8 @@
 #ifndef DRIVER_COMMANDS_H
 #define DRIVER_COMMANDS_H
 
+#include "driver/capture.h"
+#include "driver/play.h"
 #include "driver/result.h"
 
 #include <pthread.h>
@@ -18,10 +20,10 @@
 #include <stdint.h>
 #include <stdio.h>
 
+struct capture;
 struct command;
 struct device;
 struct driver;
-struct recording;
 struct stream;
 struct task;
 
@@ -37,8 +39,11 @@ struct command_ops {
     void (*run)(struct command *command);
     void (*enter)(struct command *command); /* it comes into its stream, under the lock; or NULL */
     void (*copy)(struct command *copy);     /* of a bitwise copy: what it owns becomes its own; or NULL */
-    void (*fini)(struct command *command);  /* or NULL */
-    bool on_error;                          /* runs also when the device has an error */
+    struct command *(*behind)(
+        struct command *command);          /* what comes into the stream right behind it; or NULL */
+    void (*fini)(struct command *command); /* or NULL */
+    bool on_error;                         /* runs also when the device has an error */
+    enum action_kind kind;                 /* for who looks at a graph's commands */
 
     /* In simulated time. begin may be NULL: TURN_NOW; it is called until it is not TURN_LATER. */
     enum command_turn (*begin)(struct command *command, struct task *task);
@@ -78,9 +83,10 @@ struct stream {
     bool alive, running;
     struct command *head, *tail;
     uint64_t submitted;
-    _Atomic uint64_t done; /* commands; goes on when the stream is used again, so a wait never goes stale */
-    uint64_t default_seen; /* command of the default stream that was waited for already */
-    struct recording *recording;     /* or NULL */
+    _Atomic uint64_t done;   /* commands; goes on when the stream is used again, so a wait never goes stale */
+    uint64_t default_seen;   /* command of the default stream that was waited for already */
+    struct capture *capture; /* or NULL */
+    struct captured_list captured;   /* where it has come to there */
     FILE *print;                     /* of its kernels; NULL before the first one */
     uint32_t traced;                 /* its number in a trace, from 1 on; 0: not there (itracing.c) */
     uint64_t traced_id, traced_from; /* the id that it had then; commands before */
@@ -97,7 +103,9 @@ struct commands {
     size_t stream_count;
     uint64_t last_stream; /* id */
     uint64_t last_order;
-    _Atomic uint64_t recordings;       /* that are being made */
+    _Atomic uint64_t captures;         /* that are under way */
+    struct capture *first_capture;     /* of these, but for private ones */
+    uint64_t last_capture;             /* id */
     _Atomic uint64_t waits_for_others; /* commands that wait for another process */
     bool stop;
     unsigned spins; /* of a wait, before it sleeps */
@@ -109,6 +117,9 @@ void commands_fini(struct driver *driver); /* lets commands under way end, throw
 struct command *command_new(const struct command_ops *ops);
 void command_free(struct command *command);
 struct command *command_copy(const struct command *command);
+struct command *command_new_nothing(void);
+struct command *command_new_wait(struct stream *stream,
+                                 uint64_t number); /* for this one; with the lock held */
 
 /* With the lock held: the command waits for this one of another stream, if it is not done. */
 void command_add_wait(struct command *command, struct stream *stream, uint64_t number);
@@ -116,8 +127,8 @@ void command_add_wait(struct command *command, struct stream *stream, uint64_t n
 /* With the lock held: into the stream, behind all that it has. soon: as of commands_submit. */
 void commands_append(struct stream *stream, struct command *command, bool soon);
 
-/* Takes the command, which is not the caller's from now on, or freed on failure; into the recording, where
- * the stream has one. number (or NULL): of the command, to wait for; 0 when it was recorded. soon: the caller
+/* Takes the command, which is not the caller's from now on, or freed on failure; into the graph, where the
+ * stream is captured. number (or NULL): of the command, to wait for; 0 when it was captured. soon: the caller
  * will wait for it at once, so nobody else is called to run it. */
 enum result commands_submit(struct stream *stream, struct command *command, bool soon, uint64_t *number);
 

@@ -85,6 +85,7 @@ struct copy_command {
     struct side to, from;
     struct box box;
     unsigned char *staged; /* what it owns of the source; or NULL */
+    struct copy *asked;    /* of one that was captured: what was asked for; or NULL */
     enum copy_direction direction;
 };
 
@@ -192,6 +193,17 @@ static void end_copy(struct command *command, struct task *task)
 static void fini_copy(struct command *command)
 {
     mem_free(((struct copy_command *)command)->staged);
+    mem_free(((struct copy_command *)command)->asked);
+}
+
+static void copy_copy(struct command *command)
+{
+    ((struct copy_command *)command)->asked = NULL; /* nobody asks a launch of it */
+}
+
+void command_copy_facts(const struct command *command, struct copy *copy)
+{
+    *copy = *((const struct copy_command *)command)->asked;
 }
 
 static uint64_t copy_call_ps(const struct command *command)
@@ -208,7 +220,9 @@ static uint64_t copy_call_ps(const struct command *command)
 static const struct command_ops copy_ops = {.bytes = sizeof(struct copy_command),
                                             .call_ps = copy_call_ps,
                                             .run = run_copy,
+                                            .copy = copy_copy,
                                             .fini = fini_copy,
+                                            .kind = ACTION_COPY,
                                             .begin = begin_copy,
                                             .end = end_copy,
                                             .begin_is_pure = true};
@@ -240,17 +254,17 @@ static enum result submit_and_wait(struct stream *stream, struct command *comman
 static enum result submit(struct stream *stream, struct copy_command *copy, bool wait)
 {
     bool pageable_from = copy->from.kind == MEMORY_UNKNOWN, pageable_to = copy->to.kind == MEMORY_UNKNOWN;
-    bool recording = stream_is_recording(stream);
-    if (wait && recording) {
+    bool captured = copy->asked;
+    if (wait && captured) {
         command_free(&copy->base);
         return driver_fail(RESULT_STREAM_CAPTURE_UNSUPPORTED,
                            "nothing can wait for a stream that is captured");
     }
     if (wait)
         wait = !is_device(copy->from.kind) || !is_device(copy->to.kind);
-    else if (!recording && pageable_from && !pageable_to && box_bytes(&copy->box) <= STAGED)
+    else if (!captured && pageable_from && !pageable_to && box_bytes(&copy->box) <= STAGED)
         stage(copy);
-    else if (!recording)
+    else if (!captured)
         wait = pageable_from || pageable_to;
     return wait ? submit_and_wait(stream, &copy->base) : commands_submit(stream, &copy->base, false, NULL);
 }
@@ -275,6 +289,10 @@ static enum result new_copy(struct stream *stream, const struct copy *copy, stru
     command->from = from;
     command->box = box;
     command->direction = direction_of(driver, &to, &from);
+    if (stream_is_captured(stream)) {
+        command->asked = mem_alloc(1, sizeof *copy);
+        *command->asked = *copy;
+    }
     *made = command;
     return RESULT_SUCCESS;
 }
@@ -364,7 +382,19 @@ static const struct command_ops fill_ops = {.bytes = sizeof(struct fill_command)
                                             .run = run_fill,
                                             .begin = begin_fill,
                                             .end = end_fill,
+                                            .kind = ACTION_FILL,
                                             .begin_is_pure = true};
+
+void command_fill_facts(const struct command *command, struct fill *fill)
+{
+    const struct fill_command *from = (const struct fill_command *)command;
+    *fill = (struct fill){.to = {.address = (uint64_t)(uintptr_t)from->to.at, .pitch = from->to.pitch},
+                          .value = from->value,
+                          .element_bytes = from->element_bytes,
+                          .width = from->box.width / from->element_bytes,
+                          .height = from->box.height,
+                          .depth = from->box.depth};
+}
 
 enum result stream_fill(struct stream *stream, const struct fill *fill, bool wait)
 {
@@ -386,7 +416,7 @@ enum result stream_fill(struct stream *stream, const struct fill *fill, bool wai
     command->box = box;
     command->value = fill->value;
     command->element_bytes = element;
-    if (wait && !is_device(to.kind) && !stream_is_recording(stream))
+    if (wait && !is_device(to.kind) && !stream_is_captured(stream))
         return submit_and_wait(stream, &command->base);
     return commands_submit(stream, &command->base, false, NULL);
 }

@@ -12,12 +12,14 @@ struct stream_event {
     bool alive, is_listed; /* is_listed: among those to use again */
     struct stream *stream; /* of the last record, and which command that was; NULL: never recorded */
     uint64_t number;
-    uint64_t time_ps;            /* when it was done: simulated, or else the host's */
-    size_t under_way;            /* records */
-    struct recording *recording; /* that the last record went into, or NULL */
-    struct ipc_event *shared;    /* with other processes; or NULL */
-    bool is_opened;              /* another process has made it */
-    uint64_t record;             /* of a shared one: the last that this process has submitted */
+    uint64_t time_ps;        /* when it was done: simulated, or else the host's */
+    size_t under_way;        /* records */
+    struct capture *capture; /* that the last record went into, or NULL; and where the stream had come to */
+    struct captured_list captured;
+    bool was_captured;        /* it went into one that has ended */
+    struct ipc_event *shared; /* with other processes; or NULL */
+    bool is_opened;           /* another process has made it */
+    uint64_t record;          /* of a shared one: the last that this process has submitted */
 };
 
 /* Ended events are used again, so that a handle that outlived its event does no harm. */
@@ -58,6 +60,7 @@ static struct stream_event *make(struct device *device, const struct stream_even
 {
     pthread_mutex_lock(&device->driver->commands.lock);
     struct stream_event *made = take_ended(device), *next = made->next;
+    mem_free(made->captured.at);
     *made = *what;
     made->next = next;
     made->device = device;
@@ -95,6 +98,11 @@ enum result event_export(struct stream_event *event, struct ipc_handle *handle)
     return ipc_event_lend(event->device, event->shared, handle);
 }
 
+unsigned event_flags(const struct stream_event *event)
+{
+    return event->flags;
+}
+
 enum result event_free(struct stream_event *event)
 {
     struct driver *driver = event->device->driver;
@@ -122,7 +130,8 @@ static void enter_record(struct command *command)
     struct stream_event *event = ((struct record_command *)command)->event;
     event->stream = command->stream;
     event->number = command->number;
-    event->recording = NULL;
+    event->capture = NULL;
+    event->was_captured = false;
     event->under_way++;
     if (event->shared)
         event->record = ((struct record_command *)command)->record = ++event->shared->records;
@@ -146,8 +155,16 @@ static void run_record(struct command *command)
     pthread_mutex_unlock(&commands->lock);
 }
 
-static const struct command_ops record_ops = {
-    .bytes = sizeof(struct record_command), .run = run_record, .enter = enter_record, .on_error = true};
+static const struct command_ops record_ops = {.bytes = sizeof(struct record_command),
+                                              .run = run_record,
+                                              .enter = enter_record,
+                                              .kind = ACTION_RECORD,
+                                              .on_error = true};
+
+struct stream_event *command_record_event(const struct command *command)
+{
+    return ((const struct record_command *)command)->event;
+}
 
 /* The command that it stands before enters the stream when the host has made the call. */
 static enum command_turn begin_start(struct command *command, struct task *task)
@@ -168,18 +185,42 @@ static const struct command_ops start_ops = {.bytes = sizeof(struct record_comma
                                              .begin = begin_start,
                                              .holds = true};
 
+static enum result record_captured(struct stream_event *event, struct stream *stream)
+{
+    const struct captured_list *list = capture_list(stream);
+    if (!list)
+        return RESULT_STREAM_CAPTURE_INVALIDATED;
+    event->capture = stream->capture;
+    captured_copy(&event->captured, list);
+    return RESULT_SUCCESS;
+}
+
+enum result event_record_external(struct stream_event *event, struct stream *stream)
+{
+    if (event->device != stream->device)
+        return driver_fail(RESULT_INVALID_HANDLE, "the event and the stream are of different devices");
+    if (!stream_is_captured(stream))
+        return driver_fail(RESULT_ILLEGAL_STATE, "an external record is for a stream that is captured");
+    struct record_command *command = (struct record_command *)command_new(&record_ops);
+    command->event = event;
+    return commands_submit(stream, &command->base, false, NULL);
+}
+
 enum result event_record(struct stream_event *event, struct stream *stream)
 {
     struct commands *commands = &stream->device->driver->commands;
     if (event->device != stream->device)
         return driver_fail(RESULT_INVALID_HANDLE, "the event and the stream are of different devices");
     pthread_mutex_lock(&commands->lock);
-    bool alive = event->alive;
-    struct recording *recording = event->recording = stream->recording;
+    enum result result = event->alive ? capture_refuses_default(stream)
+                                      : driver_fail(RESULT_INVALID_HANDLE, "the event was destroyed");
+    bool captured = stream->capture;
+    if (!result && captured)
+        result = record_captured(event, stream);
     pthread_mutex_unlock(&commands->lock);
-    if (!alive)
-        return driver_fail(RESULT_INVALID_HANDLE, "the event was destroyed");
-    if (recording) /* the order of the recording is all that a record means in it */
+    if (result)
+        return result;
+    if (captured) /* the order of nodes is all that a record means in a graph */
         return device_usable(stream->device);
     struct record_command *command = (struct record_command *)command_new(&record_ops);
     command->event = event;
@@ -191,7 +232,7 @@ static enum result note(struct stream_event *event, struct stream *stream, const
     struct commands *commands = &stream->device->driver->commands;
     pthread_mutex_lock(&commands->lock);
     enum result result = device_usable(stream->device);
-    if (!result && (!event->alive || event->device != stream->device || stream->recording))
+    if (!result && (!event->alive || event->device != stream->device || stream->capture))
         result = driver_fail(RESULT_INVALID_HANDLE, "the event was destroyed, or is of another device");
     if (!result) {
         struct record_command *command = (struct record_command *)command_new(ops);
@@ -232,9 +273,12 @@ static enum result usable(struct stream_event *event)
     enum result result = device_usable(event->device);
     if (!result && !event->alive)
         result = driver_fail(RESULT_INVALID_HANDLE, "the event was destroyed");
-    if (!result && event->recording)
+    if (!result && event->capture)
         result =
             driver_fail(RESULT_CAPTURED_EVENT, "the event was last recorded in a stream that is captured");
+    if (!result && event->was_captured)
+        result =
+            driver_fail(RESULT_INVALID_VALUE, "the event was last recorded in a capture, which has ended");
     return result;
 }
 
@@ -244,6 +288,8 @@ enum result event_query(struct stream_event *event)
     commands_call(event->device->driver, HOST_ASKS); /* who asks often enough must get there */
     pthread_mutex_lock(&commands->lock);
     enum result result = usable(event);
+    if (result == RESULT_CAPTURED_EVENT)
+        capture_invalidate(event->capture, result);
     if (!result && !is_done(event))
         result = RESULT_NOT_READY;
     pthread_mutex_unlock(&commands->lock);
@@ -263,6 +309,8 @@ enum result event_synchronize(struct stream_event *event)
     struct commands *commands = &driver->commands;
     pthread_mutex_lock(&commands->lock);
     enum result result = usable(event);
+    if (result == RESULT_CAPTURED_EVENT)
+        capture_invalidate(event->capture, result);
     struct stream *stream = event->stream;
     uint64_t number = event->number;
     const struct ipc_event *other = is_of_other(event) ? event->shared : NULL;
@@ -317,13 +365,6 @@ enum result event_time_ps(struct stream_event *event, uint64_t *time_ps)
 
 /* ---- waits ---- */
 
-static void run_nothing(struct command *command)
-{
-    (void)command;
-}
-
-static const struct command_ops wait_ops = {.bytes = sizeof(struct command), .run = run_nothing};
-
 /* For a record that another process has made. */
 struct other_command {
     struct command base;
@@ -362,16 +403,33 @@ static const struct command_ops other_ops = {.bytes = sizeof(struct other_comman
 
 static struct command *new_wait(const struct stream_event *event)
 {
-    if (!is_of_other(event)) {
-        struct command *command = command_new(&wait_ops);
-        command_add_wait(command, event->stream, event->number);
-        command->after = (struct command_wait){event->stream, event->number};
-        return command;
-    }
+    if (!is_of_other(event))
+        return command_new_wait(event->stream, event->number);
     struct other_command *other = (struct other_command *)command_new(&other_ops);
     other->event = event->shared;
     other->record = event->shared->records;
     return &other->base;
+}
+
+struct command *event_new_wait(struct stream *stream, struct stream_event *event)
+{
+    bool noted = stream->device->driver->itracing && event->stream;
+    return !is_done(event) || noted ? new_wait(event) : NULL;
+}
+
+/* Within a capture, an event that was recorded outside of it is never there. */
+static enum result wait_captured(struct stream *stream, struct stream_event *event)
+{
+    if (event->was_captured)
+        return driver_fail(RESULT_INVALID_VALUE, "the event was last recorded in a capture, which has ended");
+    if (event->capture)
+        return capture_join(event->capture, stream, &event->captured);
+    if (!stream->capture || !event->stream)
+        return RESULT_SUCCESS;
+    capture_invalidate(stream->capture, RESULT_SUCCESS);
+    return driver_fail(
+        RESULT_STREAM_CAPTURE_ISOLATION,
+        "a stream that is captured cannot wait for an event that was recorded outside of the capture");
 }
 
 enum result stream_wait_event(struct stream *stream, struct stream_event *event)
@@ -381,12 +439,26 @@ enum result stream_wait_event(struct stream *stream, struct stream_event *event)
     enum result result = device_usable(stream->device);
     if (!result && !event->alive)
         result = driver_fail(RESULT_INVALID_HANDLE, "the event was destroyed");
-    if (!result && event->recording) {
-        result = recording_join(event->recording, stream);
-    } else if (!result && !stream->recording &&
-               (!is_done(event) || (stream->device->driver->itracing && event->stream))) {
-        commands_append(stream, new_wait(event), false);
-    }
+    if (!result)
+        result = wait_captured(stream, event);
+    if (!result && !stream->capture && !event->capture)
+        result = capture_refuses_default(stream);
+    struct command *command = result || stream->capture ? NULL : event_new_wait(stream, event);
+    if (command)
+        commands_append(stream, command, false);
+    pthread_mutex_unlock(&commands->lock);
+    return result;
+}
+
+enum result stream_wait_event_external(struct stream *stream, struct stream_event *event)
+{
+    struct commands *commands = &stream->device->driver->commands;
+    pthread_mutex_lock(&commands->lock);
+    enum result result = device_usable(stream->device);
+    if (!result)
+        result = stream->capture
+                     ? capture_add(stream, NULL, event)
+                     : driver_fail(RESULT_ILLEGAL_STATE, "an external wait is for a stream that is captured");
     pthread_mutex_unlock(&commands->lock);
     return result;
 }
@@ -395,6 +467,7 @@ void events_fini(struct device *device)
 {
     for (struct stream_event *next, *event = device->events; event; event = next) {
         next = event->next;
+        mem_free(event->captured.at);
         mem_free(event);
     }
 }
@@ -407,10 +480,14 @@ void events_end_all(struct device *device)
     }
 }
 
-void events_leave(struct device *device, const struct recording *recording)
+void events_leave(struct device *device, const struct capture *capture)
 {
     for (struct stream_event *event = device->events; event; event = event->next) {
-        if (event->recording == recording)
-            event->recording = NULL;
+        if (event->capture != capture)
+            continue;
+        event->capture = NULL;
+        event->was_captured = true;
+        mem_free(event->captured.at);
+        event->captured = (struct captured_list){0};
     }
 }

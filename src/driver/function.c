@@ -177,6 +177,20 @@ static enum result set_max_dynamic(struct function_copy *copy, const struct gpu_
     return RESULT_SUCCESS;
 }
 
+enum result function_parameter(struct function *function, struct device *device, uint64_t index,
+                               uint64_t *offset, uint64_t *bytes)
+{
+    struct function_copy *copy;
+    enum result result = function_find(function, device, &copy);
+    if (result)
+        return result;
+    if (index >= kernel_facts(copy->kernel)->param_count)
+        return driver_fail(RESULT_INVALID_VALUE, "%s has %u parameters", function->name,
+                           kernel_facts(copy->kernel)->param_count);
+    ptx_kernel_param(copy->kernel, (uint32_t)index, offset, bytes);
+    return RESULT_SUCCESS;
+}
+
 enum result function_set(struct function *function, struct device *device, int setting, int64_t value)
 {
     struct function_copy *copy;

@@ -21,9 +21,14 @@ static void run_host(struct command *command)
 }
 
 static const struct command_ops host_ops = {
-    .bytes = sizeof(struct host_command), .run = run_host, .is_host = true};
+    .bytes = sizeof(struct host_command), .run = run_host, .kind = ACTION_HOST, .is_host = true};
 static const struct command_ops callback_ops = {
     .bytes = sizeof(struct host_command), .run = run_host, .on_error = true, .is_host = true};
+
+void *command_host_user(const struct command *command)
+{
+    return ((const struct host_command *)command)->user;
+}
 
 enum result stream_host(struct stream *stream, stream_host_fn *function, void *user, bool on_error)
 {

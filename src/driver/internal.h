@@ -1,5 +1,5 @@
 /* The driver's own structs. Locks, and what each keeps:
- *   commands.lock   streams, events, their commands, recordings, the numbers of launches
+ *   commands.lock   streams, events, their commands, captures, the numbers of launches
  *   memory.lock  allocations, mappings, arenas, pools, arrays, peers, and the images' ranges
  *   module.lock  (of each module) its copies on the devices and its functions
  *   timeline.lock   the simulated machine
@@ -217,15 +217,22 @@ FILE *device_print_stream(struct device *device); /* a new one, that adds to wha
 void stream_kill(struct stream *stream);             /* it is destroyed; with the commands' lock held */
 void stream_end(struct stream *stream, uint64_t id); /* unless it ended, and is another's now */
 
-/* ---- events, recordings; with the commands' lock held, where it is not at the end of all ---- */
+/* ---- events; with the commands' lock held, where it is not at the end of all ---- */
 
 void events_end_all(struct device *device);
-void events_leave(struct device *device, const struct recording *recording); /* it is complete */
+void events_leave(struct device *device, const struct capture *capture); /* it is complete */
 void events_fini(struct device *device);
-void recording_add(struct recording *recording, struct command *command);
-const struct command *recording_command(const struct recording *recording, size_t index);
-enum result recording_join(struct recording *recording, struct stream *stream);
-bool recording_began_in(const struct recording *recording, const struct stream *stream);
+/* What the event has recorded last, to be waited for: NULL where that is done, and nothing is noted of it. */
+struct command *event_new_wait(struct stream *stream, struct stream_event *event);
+
+/* ---- what a command was asked to do, by its kind ---- */
+
+void command_launch_facts(const struct command *command, struct action_launch *facts);
+void command_copy_facts(const struct command *command, struct copy *copy);
+void command_fill_facts(const struct command *command, struct fill *fill);
+void *command_host_user(const struct command *command);
+uint64_t command_graph_address(const struct command *command);
+struct stream_event *command_record_event(const struct command *command);
 
 /* ---- modules ---- */
 

@@ -1,5 +1,6 @@
 /* Launches: checked as CUDA checks them, then run when their stream gets there. */
 #include "driver/modules.h"
+#include "driver/brood.h"
 #include "driver/itracing.h"
 #include "driver/locality.h"
 #include "driver/region.h"
@@ -15,6 +16,7 @@
 
 struct launch_command {
     struct command base;
+    struct function *function; /* NULL: replayed */
     struct kernel *kernel;
     struct launch_config config;
     struct launch_record record; /* what is known before it runs */
@@ -23,6 +25,7 @@ struct launch_command {
     uint64_t limit;    /* warp instructions; 0: none */
     uint32_t carveout_bytes;
     struct locality_blocks *places; /* or NULL */
+    struct brood *brood;            /* what it launches; NULL: it launches nothing */
     void *params;
     size_t param_bytes;
     int64_t max_dynamic; /* as set for the function, as are these */
@@ -117,6 +120,10 @@ static void fill_launch(struct launch_command *own)
                                   .print = stream->print,
                                   .interrupt = &driver->interrupt};
     own->launch.places = locality_places(own->places, &own->launch.place_count);
+    if (own->brood) {
+        own->launch.calls = &brood_calls;
+        own->launch.calls_user = own->brood;
+    }
     if (driver->tracing)
         own->launch.watch = tracing_watch(driver->tracing, device->index);
     if (own->chosen)
@@ -250,12 +257,24 @@ static void copy_launch(struct command *command)
     struct launch_command *own = (struct launch_command *)command;
     own->params = copy_bytes(own->params, own->param_bytes);
     own->places = locality_copy_blocks(own->places);
+    own->brood = NULL;
+}
+
+static struct command *behind_launch(struct command *command)
+{
+    struct launch_command *own = (struct launch_command *)command;
+    if (!kernel_facts(own->kernel)->launches || !own->function)
+        return NULL;
+    own->brood = brood_new(command->stream->device, own->function->module);
+    return brood_command(own->brood);
 }
 
 static void fini_launch(struct command *command)
 {
     struct launch_command *own = (struct launch_command *)command;
     mem_free(own->params);
+    if (own->brood)
+        brood_release(own->brood);
     locality_free_blocks(own->places);
 }
 
@@ -263,10 +282,28 @@ static const struct command_ops launch_ops = {.bytes = sizeof(struct launch_comm
                                               .run = run_launch,
                                               .enter = enter_launch,
                                               .copy = copy_launch,
+                                              .behind = behind_launch,
                                               .fini = fini_launch,
                                               .begin = begin_launch,
                                               .end = end_launch,
+                                              .kind = ACTION_LAUNCH,
                                               .is_launch = true};
+
+void command_launch_facts(const struct command *command, struct action_launch *facts)
+{
+    const struct launch_command *own = (const struct launch_command *)command;
+    *facts = (struct action_launch){own->function, &own->config, own->params, own->param_bytes};
+}
+
+bool action_parameter(const struct action_launch *facts, const struct device *device, uint32_t index,
+                      uint64_t *offset, uint64_t *bytes)
+{
+    struct kernel *kernel = facts->function->on[device->index].kernel;
+    if (!kernel || index >= kernel_facts(kernel)->param_count)
+        return false;
+    ptx_kernel_param(kernel, index, offset, bytes);
+    return true;
+}
 
 /* ---- checks ---- */
 
@@ -429,6 +466,16 @@ static enum result check_resident(const struct launch_config *config, const char
     return RESULT_SUCCESS;
 }
 
+/* What it launches is known to this process alone, and decided while it runs. */
+static enum result check_launches(const struct device *device, const char *kernel)
+{
+    const struct driver *driver = device->driver;
+    if (!timeline_is_elsewhere(driver) && !driver->options.timing.over_ranks && !driver->itracing)
+        return RESULT_SUCCESS;
+    return driver_fail(RESULT_NOT_SUPPORTED, "%s launches kernels, which %s", demangled(kernel),
+                       driver->itracing ? "cannot be recorded" : "needs a machine in this process alone");
+}
+
 static enum result check(const struct device *device, const struct function_copy *copy,
                          const struct launch_config *config, uint64_t *blocks_per_sm)
 {
@@ -439,6 +486,10 @@ static enum result check(const struct device *device, const struct function_copy
         result = check_shared(gpu, copy, config);
     if (!result)
         result = check_cluster(device, copy, config);
+    if (result)
+        return result;
+    if (kernel->launches)
+        result = check_launches(device, kernel->name);
     if (result)
         return result;
     struct occupancy_need need;
@@ -503,7 +554,11 @@ static enum result begin_placed(struct stream *stream, struct function *function
         result = check_dims(device->spec, config);
     if (!result)
         result = function_prepare(function, device, &copy);
-    return result ? result : begin_copy_placed(stream, copy, config, places, command);
+    if (!result)
+        result = begin_copy_placed(stream, copy, config, places, command);
+    if (!result)
+        (*command)->function = function;
+    return result;
 }
 
 /* What the thread said of its next launch is over, be that good or not. */

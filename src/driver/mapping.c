@@ -372,12 +372,12 @@ static enum result add(struct driver *driver, uint64_t address, uint64_t bytes, 
     struct mapping_physical *physical = held(driver, handle);
     if (!physical)
         return no_handle(handle);
+    if (bytes && bytes != physical->facts.bytes)
+        return driver_fail(RESULT_NOT_SUPPORTED, "a part of %llu bytes of memory cannot be mapped alone",
+                           (unsigned long long)physical->facts.bytes);
     if (!bytes || address % mapping_unit(driver) || !reserved(driver, address, bytes) ||
         memory_overlaps(driver, address, bytes))
         return not_reserved(address, bytes);
-    if (bytes != physical->facts.bytes)
-        return driver_fail(RESULT_NOT_SUPPORTED, "a part of %llu bytes of memory cannot be mapped alone",
-                           (unsigned long long)physical->facts.bytes);
     if (mmap(pointer(address), bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED | MAP_NORESERVE,
              physical->file, (off_t)physical->offset) == MAP_FAILED)
         return driver_fail(RESULT_OUT_OF_MEMORY, "the host cannot map the memory: %s", strerror(errno));

@@ -364,7 +364,7 @@ bool memory_find(struct driver *driver, uint64_t address, struct memory_facts *f
     *facts = (struct memory_facts){.kind = MEMORY_UNKNOWN};
     pthread_mutex_lock(&driver->memory.lock);
     const struct allocation *found = memory_holding(driver, address);
-    if (found && found->graph && !memory_graph_is_there(found->graph) && !driver->commands.recordings)
+    if (found && found->graph && !memory_graph_is_there(found->graph) && !driver->commands.captures)
         found = NULL; /* only graphs name it that are being made */
     if (found)
         *facts = (struct memory_facts){.kind = found->kind,

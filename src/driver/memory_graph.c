@@ -99,11 +99,13 @@ static const struct command_ops alloc_ops = {.bytes = sizeof(struct memory_comma
                                              .run = run_alloc,
                                              .copy = copy_command,
                                              .fini = fini_command,
+                                             .kind = ACTION_ALLOC,
                                              .on_error = true};
 static const struct command_ops free_ops = {.bytes = sizeof(struct memory_command),
                                             .run = run_free,
                                             .copy = copy_command,
                                             .fini = fini_command,
+                                            .kind = ACTION_FREE,
                                             .on_error = true};
 
 static struct command *new_command(const struct command_ops *ops, struct memory_graph *memory)
@@ -114,22 +116,16 @@ static struct command *new_command(const struct command_ops *ops, struct memory_
     return &command->base;
 }
 
-/* The memory that a command of a recording allocates or frees; NULL: it does neither. */
-static struct memory_graph *memory_of(const struct recording *recording, size_t index, bool *allocates)
+/* The memory that a command allocates or frees; NULL: it does neither. */
+static struct memory_graph *memory_of(const struct command *command, bool *allocates)
 {
-    const struct command *command = recording_command(recording, index);
     *allocates = command->ops == &alloc_ops;
     return *allocates || command->ops == &free_ops ? ((const struct memory_command *)command)->memory : NULL;
 }
 
-bool memory_graph_is_used(const struct recording *recording)
+uint64_t command_graph_address(const struct command *command)
 {
-    bool allocates;
-    for (size_t i = 0; i < recording_count(recording); i++) {
-        if (memory_of(recording, i, &allocates))
-            return true;
-    }
-    return false;
+    return ((const struct memory_command *)command)->memory->at;
 }
 
 /* ---- nodes ---- */
@@ -140,26 +136,30 @@ static struct memory_graph *find(const struct driver *driver, uint64_t address)
     return found ? found->graph : NULL;
 }
 
-/* Whether the last that this recording does with the memory is to free it. */
-static bool ends_free(const struct recording *recording, const struct memory_graph *memory)
+/* Whether the last that this capture does with the memory is to free it. */
+static bool ends_free(const struct capture *capture, const struct memory_graph *memory)
 {
     bool allocates;
-    for (size_t i = recording_count(recording); i-- > 0;) {
-        if (memory_of(recording, i, &allocates) == memory)
+    size_t count;
+    struct command *const *commands = capture_commands(capture, &count);
+    for (size_t i = count; i-- > 0;) {
+        if (memory_of(commands[i], &allocates) == memory)
             return !allocates;
     }
     return false;
 }
 
-/* Memory of this size that the recording has allocated and freed; or NULL. */
-static struct memory_graph *freed_before(const struct recording *recording,
+/* Memory of this size that the capture has allocated and freed; or NULL. */
+static struct memory_graph *freed_before(const struct capture *capture,
                                          const struct memory_graph_request *request)
 {
     bool allocates;
-    for (size_t i = 0; i < recording_count(recording); i++) {
-        struct memory_graph *memory = memory_of(recording, i, &allocates);
+    size_t count;
+    struct command *const *commands = capture_commands(capture, &count);
+    for (size_t i = 0; i < count; i++) {
+        struct memory_graph *memory = memory_of(commands[i], &allocates);
         if (memory && memory->request.bytes == request->bytes && memory->request.device == request->device &&
-            memory->request.peers == request->peers && ends_free(recording, memory))
+            memory->request.peers == request->peers && ends_free(capture, memory))
             return memory;
     }
     return NULL;
@@ -190,9 +190,9 @@ enum result memory_graph_alloc(struct stream *stream, const struct memory_graph_
     *address = 0;
     pthread_mutex_lock(&driver->commands.lock);
     pthread_mutex_lock(&driver->memory.lock);
-    struct memory_graph *memory = request->again      ? find(driver, request->again)
-                                  : stream->recording ? freed_before(stream->recording, request)
-                                                      : NULL;
+    struct memory_graph *memory = request->again    ? find(driver, request->again)
+                                  : stream->capture ? freed_before(stream->capture, request)
+                                                    : NULL;
     if (!memory && request->bytes)
         memory = reserve(request);
     if (memory) {
@@ -214,7 +214,7 @@ enum result memory_graph_free(struct stream *stream, uint64_t address)
     pthread_mutex_lock(&driver->commands.lock);
     pthread_mutex_lock(&driver->memory.lock);
     struct memory_graph *memory = find(driver, address);
-    if (memory && !(stream->recording && ends_free(stream->recording, memory)))
+    if (memory && !(stream->capture && ends_free(stream->capture, memory)))
         command = new_command(&free_ops, memory);
     pthread_mutex_unlock(&driver->memory.lock);
     pthread_mutex_unlock(&driver->commands.lock);
@@ -321,7 +321,7 @@ void memory_graph_fini(struct device *device)
 /* ---- launches; all with the lock held ---- */
 
 struct graph_launch {
-    struct recording *const *recordings;
+    const struct command *const *commands;
     size_t count;
     struct stream *stream;
 };
@@ -331,12 +331,10 @@ typedef bool visit_fn(void *user, struct memory_graph *memory, bool allocates);
 static bool visit(const struct graph_launch *launch, visit_fn *call, void *user)
 {
     for (size_t i = 0; i < launch->count; i++) {
-        for (size_t k = 0; k < recording_count(launch->recordings[i]); k++) {
-            bool allocates;
-            struct memory_graph *memory = memory_of(launch->recordings[i], k, &allocates);
-            if (memory && !call(user, memory, allocates))
-                return false;
-        }
+        bool allocates;
+        struct memory_graph *memory = memory_of(launch->commands[i], &allocates);
+        if (memory && !call(user, memory, allocates))
+            return false;
     }
     return true;
 }
@@ -430,11 +428,11 @@ static bool place(const struct graph_launch *launch, struct device *device)
     return true;
 }
 
-enum result memory_graph_launch(struct recording *const *recordings, size_t count, struct stream *stream,
+enum result memory_graph_launch(const struct command *const *commands, size_t count, struct stream *stream,
                                 bool auto_free)
 {
     struct driver *driver = stream->device->driver;
-    struct graph_launch launch = {recordings, count, stream};
+    struct graph_launch launch = {commands, count, stream};
     struct need need = {0};
     uint64_t there = 0;
     bool room = true;

@@ -15,7 +15,6 @@
 struct command;
 struct device;
 struct driver;
-struct recording;
 struct stream;
 
 struct memory_graph_request {
@@ -25,12 +24,11 @@ struct memory_graph_request {
     uint64_t again; /* the address of such memory that is free by then; 0: of none */
 };
 
-/* The stream records: what is submitted to it becomes a part of a graph. */
+/* The stream is captured: what is submitted to it becomes a part of a graph. */
 enum result memory_graph_alloc(struct stream *stream, const struct memory_graph_request *request,
                                uint64_t *address);
 enum result memory_graph_free(struct stream *stream, uint64_t address);
 bool memory_graph_find(struct driver *driver, uint64_t address, struct memory_graph_request *made);
-bool memory_graph_is_used(const struct recording *recording); /* it allocates or frees some */
 
 struct memory_graph_facts {
     uint64_t used;                     /* of the GPU's memory, bytes, */
@@ -44,9 +42,9 @@ void memory_graph_trim(struct device *device); /* what no graph uses goes back *
 
 struct memory_graph;
 
-/* Recordings that are launched as one graph, before their commands are submitted: INVALID_VALUE where memory
+/* Commands that are launched as one graph, before copies of them are submitted: INVALID_VALUE where memory
  * is there that they would allocate (unless it is freed before: auto_free), or not there that they free. */
-enum result memory_graph_launch(struct recording *const *recordings, size_t count, struct stream *stream,
+enum result memory_graph_launch(const struct command *const *commands, size_t count, struct stream *stream,
                                 bool auto_free);
 
 /* And once they are: what the stream has now is the last that uses the memory. */

@@ -78,6 +78,9 @@ enum function_setting {
 #undef F
         FUNCTION_CACHE = 100, /* cudaFuncSetCacheConfig's preference */
 };
+/* INVALID_VALUE beyond the last. */
+enum result function_parameter(struct function *function, struct device *device, uint64_t index,
+                               uint64_t *offset, uint64_t *bytes);
 enum result function_set(struct function *function, struct device *device, int setting, int64_t value);
 
 /* Blocks of the function that an SM holds, as cudaOccupancyMaxActiveBlocksPerMultiprocessor. */

@@ -109,7 +109,7 @@ enum result memory_alloc_async(struct stream *stream, struct memory_pool *pool, 
     *address = 0;
     if (result)
         return result;
-    if (stream_is_recording(stream))
+    if (stream_is_captured(stream))
         return memory_graph_alloc(stream, &(struct memory_graph_request){.device = device, .bytes = bytes},
                                   address);
     struct memory_request request = {.kind = MEMORY_DEVICE,
@@ -144,7 +144,7 @@ enum result memory_free_async(struct stream *stream, uint64_t address)
     enum result result = device_usable(stream->device);
     if (result || !address)
         return result;
-    if (stream_is_recording(stream))
+    if (stream_is_captured(stream))
         return memory_graph_free(stream, address);
     pthread_mutex_lock(&driver->memory.lock);
     struct allocation *allocation = memory_start(driver, address);

@@ -24,6 +24,7 @@
     R(INVALID_PTX, 218, "a PTX JIT compilation failed")                                                      \
     R(FILE_NOT_FOUND, 301, "file not found")                                                                 \
     R(INVALID_HANDLE, 400, "invalid resource handle")                                                        \
+    R(ILLEGAL_STATE, 401, "the operation cannot be performed in the present state")                          \
     R(NOT_FOUND, 500, "named symbol not found")                                                              \
     R(NOT_READY, 600, "device not ready")                                                                    \
     R(ILLEGAL_ADDRESS, 700, "an illegal memory access was encountered")                                      \
@@ -41,10 +42,16 @@
     R(NOT_PERMITTED, 800, "operation not permitted")                                                         \
     R(NOT_SUPPORTED, 801, "operation not supported")                                                         \
     R(STREAM_CAPTURE_UNSUPPORTED, 900, "operation not permitted when stream is capturing")                   \
+    R(STREAM_CAPTURE_INVALIDATED, 901, "operation failed due to a previous error during capture")            \
     R(STREAM_CAPTURE_MERGE, 902, "operation would merge two separate capture sequences")                     \
     R(STREAM_CAPTURE_UNMATCHED, 903, "capture was not initiated in this stream")                             \
     R(STREAM_CAPTURE_UNJOINED, 904, "capturing stream has unjoined work")                                    \
+    R(STREAM_CAPTURE_ISOLATION, 905, "dependency created on uncaptured work in another stream")              \
+    R(STREAM_CAPTURE_IMPLICIT, 906,                                                                          \
+      "operation would make the legacy stream depend on a capturing blocking stream")                        \
     R(CAPTURED_EVENT, 907, "operation not permitted on an event last recorded in a capturing stream")        \
+    R(STREAM_CAPTURE_WRONG_THREAD, 908,                                                                      \
+      "attempt to terminate a thread-local capture sequence from another thread")                            \
     R(INVALID_CLUSTER_SIZE, 912, "cluster misconfiguration")
 
 enum result {

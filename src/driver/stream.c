@@ -56,9 +56,9 @@ enum result stream_free(struct stream *stream)
         return RESULT_DEINITIALIZED;
     pthread_mutex_lock(&device->driver->commands.lock);
     bool good =
-        stream->alive && stream != device->default_stream && !recording_began_in(stream->recording, stream);
+        stream->alive && stream != device->default_stream && !capture_began_in(stream->capture, stream);
     if (good) {
-        stream->recording = NULL; /* what a capture has of it stays there */
+        capture_leave(stream);
         stream_kill(stream);
     }
     pthread_mutex_unlock(&device->driver->commands.lock);
@@ -199,18 +199,22 @@ static void wait_all(struct device *device, const struct stream *stream)
     device_print_flush(device);
 }
 
-static enum result no_wait_while_recording(const struct stream *stream)
+static enum result no_wait_while_captured(struct stream *stream)
 {
-    return stream_is_recording(stream) ? driver_fail(RESULT_STREAM_CAPTURE_UNSUPPORTED,
-                                                     "nothing can wait for a stream that is captured")
-                                       : RESULT_SUCCESS;
+    struct commands *commands = &stream->device->driver->commands;
+    if (!commands->captures)
+        return RESULT_SUCCESS;
+    pthread_mutex_lock(&commands->lock);
+    enum result result = capture_refuses_wait(stream);
+    pthread_mutex_unlock(&commands->lock);
+    return result;
 }
 
 enum result stream_query(struct stream *stream)
 {
     enum result result = device_usable(stream->device);
     if (!result)
-        result = no_wait_while_recording(stream);
+        result = no_wait_while_captured(stream);
     if (!result)
         commands_call(stream->device->driver, HOST_ASKS); /* who asks often enough must get there */
     if (!result && !all_done(stream->device, stream))
@@ -222,7 +226,7 @@ enum result stream_synchronize(struct stream *stream)
 {
     enum result result = device_usable(stream->device);
     if (!result)
-        result = no_wait_while_recording(stream);
+        result = no_wait_while_captured(stream);
     if (result)
         return result;
     wait_all(stream->device, stream);

@@ -43,6 +43,7 @@ enum result stream_synchronize(struct stream *stream);
 enum { EVENT_BLOCKING_SYNC = 1, EVENT_NO_TIMING = 2, EVENT_INTERPROCESS = 4 }; /* CUDA's bits */
 
 enum result event_new(struct device *device, unsigned flags, struct stream_event **event);
+unsigned event_flags(const struct stream_event *event);
 enum result event_free(struct stream_event *event); /* at once; a record that is under way still ends */
 enum result event_record(struct stream_event *event, struct stream *stream);
 /* The same as a part of another call: it takes the host no time of its own. Not while the stream records. */
@@ -50,11 +51,14 @@ enum result event_note(struct stream_event *event, struct stream *stream);
 /* Notes when the next command of the stream starts, without the time that its call takes the host. One must
  * follow. */
 enum result event_note_start(struct stream_event *event, struct stream *stream);
+/* In a stream that is captured: a node that records it at each launch; else ILLEGAL_STATE. */
+enum result event_record_external(struct stream_event *event, struct stream *stream);
 enum result event_query(struct stream_event *event); /* an event never recorded is done */
 enum result event_synchronize(struct stream_event *event);
 /* NOT_READY while one is under way; INVALID_HANDLE when one was not recorded, or keeps no time. */
 enum result event_elapsed(struct stream_event *from, struct stream_event *to, float *milliseconds);
 enum result stream_wait_event(struct stream *stream, struct stream_event *event);
+enum result stream_wait_event_external(struct stream *stream, struct stream_event *event); /* likewise */
 /* When it was last done, on driver_clock_ps; NOT_READY and INVALID_HANDLE as above. */
 enum result event_time_ps(struct stream_event *event, uint64_t *time_ps);
 
@@ -106,6 +110,7 @@ struct launch_config {
     uint32_t dimensions;   /* that the program gave; 0: all three */
     uint32_t shared_bytes; /* dynamic */
     bool cooperative;
+    bool programmatic;   /* it may begin before the kernel before it in the stream has ended */
     uint32_t cluster[3]; /* 0: none */
 };
 
@@ -127,22 +132,5 @@ enum stream_compare { STREAM_GEQ, STREAM_EQ, STREAM_AND, STREAM_NOR }; /* CUDA's
 enum result stream_wait_value(struct stream *stream, uint64_t address, uint64_t value, unsigned bytes,
                               enum stream_compare compare); /* bytes 4 or 8 */
 enum result stream_write_value(struct stream *stream, uint64_t address, uint64_t value, unsigned bytes);
-
-/* ---- recordings: stream capture, graphs ---- */
-
-/* While a stream records, what is submitted to it is kept instead of done; a stream that waits for an event
- * that was recorded in it joins. The recording is what was submitted, in that order. Graphs that are built
- * node by node need none of this: submit the nodes of one in any order that suits their edges. */
-struct recording;
-enum result stream_record_begin(struct stream *stream);
-enum result stream_record_end(struct stream *stream, struct recording **recording);
-bool stream_is_recording(const struct stream *stream);
-enum result recording_play(struct recording *recording, struct stream *stream);
-/* Several, one after another, as one graph. auto_free: memory that they allocate and that is there still is
- * freed before. */
-enum result recordings_play(struct recording *const *recordings, size_t count, struct stream *stream,
-                            bool auto_free);
-size_t recording_count(const struct recording *recording); /* commands in it */
-void recording_free(struct recording *recording);
 
 #endif

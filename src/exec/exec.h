@@ -27,6 +27,7 @@ struct kernel_facts {
     bool explicit_cluster;        /* the kernel or its launch has to say a size of clusters */
     uint32_t param_count;         /* and of each: */
     uint32_t ptx_version, target; /* 90, 75 */
+    bool launches;                /* it may launch others (struct device_calls) */
     bool ordered; /* its result may depend on the order of blocks, so they run one after another */
 };
 
@@ -102,6 +103,31 @@ struct block_place {
     uint32_t member;
 };
 
+/* What a kernel asks for while it runs: work that begins when it has ended (dynamic parallelism). Codes are
+ * CUDA's. Called by several threads at a time. */
+struct device_launch {
+    struct kernel *kernel;
+    uint32_t grid[3], block[3], shared_bytes;
+    uint64_t arguments; /* where they are, in memory of the device */
+    uint64_t stream, from_block;
+};
+struct device_copy {
+    bool is_fill; /* with value, a byte */
+    uint64_t to, from, bytes;
+    uint32_t value;
+    uint64_t stream, from_block;
+};
+struct device_calls {
+    uint64_t (*room)(void *user, uint32_t sm, uint64_t bytes); /* for arguments; 0: there is none left */
+    void (*prepare)(void *user, const struct device_launch *what);
+    int (*start)(void *user, uint64_t arguments, uint64_t stream,
+                 uint64_t from_block); /* what was prepared with these */
+    int (*move)(void *user, const struct device_copy *what);
+    uint64_t (*new_handle)(void *user, bool is_event);
+    int (*last_error)(void *user, bool clears);
+    uint32_t (*device)(void *user, uint32_t *count); /* its number, of so many */
+};
+
 struct launch {
     struct kernel *kernel;
     struct image *image;
@@ -119,6 +145,8 @@ struct launch {
     bool cooperative;                 /* all blocks are resident: grid-wide barriers work */
     const struct block_place *places; /* by their first blocks; those in none run anywhere. For time only */
     uint32_t place_count;
+    const struct device_calls *calls; /* of a kernel that launches others; or NULL */
+    void *calls_user;
     FILE *print;                  /* where printf of kernels goes */
     const _Atomic int *interrupt; /* stops when not 0; or NULL */
     struct watch *watch;          /* is told of accesses to global memory (exec/watch.h); or NULL */

@@ -64,10 +64,10 @@ run run sh -c "ulimit -v 2000000 && exec ./useptx '$saxpy' limited"
 expect_status 0
 expect_lines err 2
 expect_line err '^heddle: no range of 4294967296 free addresses is left: this process may have 2000000 KiB of addresses \(ulimit -v\)$'
-run run ./useptx "$saxpy" graph
+run run ./useptx "$saxpy" unsupported
 expect_status 0
 expect_lines err 2
-expect_line err '^heddle: cuGraphConditionalHandleCreate is not supported'
+expect_line err '^heddle: cuGreenCtxCreate is not supported'
 
 # libraries with a runtime of NVIDIA's: one line each, when they are used
 cat >asks.c <<'END'

@@ -24,8 +24,7 @@ int cuMemcpyHtoD_v2(address d, const void *h, size_t bytes),
     cuMemcpyDtoH_v2(void *h, address d, size_t bytes);
 int cuLaunchKernel(void *function, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by,
                    unsigned bz, unsigned shared, void *stream, void **arguments, void **extra);
-int cuGraphConditionalHandleCreate(unsigned long long *handle, void *graph, void *context, unsigned value,
-                                   unsigned flags);
+int cuGreenCtxCreate(void **context, void *resource, int device, unsigned flags);
 
 enum { N = 1000, BLOCK = 128 };
 
@@ -50,7 +49,6 @@ int main(int count, char **words)
 {
     const char *what = count > 2 ? words[2] : "";
     void *context, *module, *function;
-    unsigned long long handle;
     address x, y;
     int device;
     float h[N], g[N];
@@ -71,10 +69,10 @@ int main(int count, char **words)
     }
     GOOD(cuDevicePrimaryCtxRetain(&context, device));
     GOOD(cuCtxSetCurrent(context));
-    if (!strcmp(what, "graph")) {
-        GIVES(801, cuGraphConditionalHandleCreate(&handle, NULL, context, 0, 0));
-        GIVES(801, cuGraphConditionalHandleCreate(&handle, NULL, context, 0, 0));
-        return check_end("graph");
+    if (!strcmp(what, "unsupported")) {
+        GIVES(801, cuGreenCtxCreate(&context, NULL, device, 0));
+        GIVES(801, cuGreenCtxCreate(&context, NULL, device, 0));
+        return check_end("unsupported");
     }
     if (!strcmp(what, "much")) {
         GIVES(2, cuMemAlloc_v2(&x, (size_t)1 << 50));

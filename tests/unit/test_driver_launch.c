@@ -1,5 +1,6 @@
 /* Modules and launches: small kernels, from PTX to their result, their faults and their statistics. */
 #include "driver_check.h"
+#include "capture_check.h"
 #include "fatbin_make.h"
 
 #include "base/file.h"
@@ -236,19 +237,20 @@ static void after_a_fault_only_callbacks_are_called(void **state)
     struct module *module = load(&t, add_ptx);
     struct stream *stream;
     CHECK(stream_new(t.device, 0, 0, &stream));
-    CHECK(stream_record_begin(stream)); /* so that all is submitted before it runs */
+    struct play *play;
+    void *graph;
+    CHECK(capture_into(stream, &play)); /* so that all is submitted before it runs */
     struct launch_config one = config(1, 1);
-    struct recording *recording;
     CHECK(stream_launch(stream, find(module, "stop"), &one, NULL));
     CHECK(stream_host(stream, note_result, &host, false));
     CHECK(stream_host(stream, note_result, &callback, true));
-    CHECK(stream_record_end(stream, &recording));
-    int played = recording_play(recording, stream);
+    CHECK(capture_end(stream, &graph));
+    int played = stream_play(stream, play, false);
     assert_int_equal(stream_synchronize(stream), RESULT_LAUNCH_FAILED);
     assert_int_equal(host, -1);
     if (!played)
         assert_int_equal(callback, RESULT_LAUNCH_FAILED);
-    recording_free(recording);
+    play_free(play);
     stop(&t);
 }
 

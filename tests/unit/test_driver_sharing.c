@@ -1,5 +1,6 @@
 /* Memory and events that two processes share by handles; memory of graphs. */
 #include "driver_check.h"
+#include "capture_check.h"
 #include "driver/arena.h"
 #include "driver/memory_graph.h"
 #include "driver/ipc.h"
@@ -139,15 +140,16 @@ static bool is_seen(const struct under_test *t, uint64_t at)
     return image_find(device_image(t->device), at, &range);
 }
 
-static struct recording *record(struct stream *stream, uint64_t *at, bool frees)
+static struct play *record(struct stream *stream, uint64_t *at, bool frees)
 {
-    struct recording *recording;
-    CHECK(stream_record_begin(stream));
+    struct play *play;
+    void *graph;
+    CHECK(capture_into(stream, &play));
     CHECK(memory_alloc_async(stream, NULL, 1000, at));
     if (frees)
         CHECK(memory_free_async(stream, *at));
-    CHECK(stream_record_end(stream, &recording));
-    return recording;
+    CHECK(capture_end(stream, &graph));
+    return play;
 }
 
 static void memory_is_there_between_its_nodes(void **state)
@@ -160,26 +162,26 @@ static void memory_is_there_between_its_nodes(void **state)
     uint64_t at, other;
     start(&t);
     CHECK(stream_new(t.device, 0, 0, &stream));
-    struct recording *freed = record(stream, &at, true), *kept = record(stream, &other, false);
+    struct play *freed = record(stream, &at, true), *kept = record(stream, &other, false);
     assert_true(at != other && !memory_find(t.driver, at, &facts));
-    CHECK(recording_play(freed, stream));
+    CHECK(stream_play(stream, freed, false));
     CHECK(stream_synchronize(stream));
     assert_false(is_seen(&t, at));
-    CHECK(recording_play(kept, stream));
+    CHECK(stream_play(stream, kept, false));
     assert_true(memory_find(t.driver, other, &facts));
     CHECK(stream_synchronize(stream));
     assert_true(is_seen(&t, other));
-    assert_int_equal(recording_play(kept, stream), RESULT_INVALID_VALUE);
+    assert_int_equal(stream_play(stream, kept, false), RESULT_INVALID_VALUE);
     memory_graph_facts(t.device, &used);
     assert_int_equal(used.used, 32 << 20); /* one after another in one stream */
-    recording_free(kept);                  /* what it allocated is there until it is freed */
+    play_free(kept);                       /* what it allocated is there until it is freed */
     assert_true(memory_find(t.driver, other, &facts));
     CHECK(memory_free(t.driver, other));
     assert_false(memory_find(t.driver, other, &facts) || is_seen(&t, other));
     memory_graph_trim(t.device);
     memory_graph_facts(t.device, &used);
     assert_int_equal(used.used, 0);
-    recording_free(freed);
+    play_free(freed);
     stop(&t);
 }
 
@@ -192,13 +194,13 @@ static void a_reset_ends_memory_of_graphs(void **state)
     uint64_t at;
     start(&t);
     CHECK(stream_new(t.device, 0, 0, &stream));
-    struct recording *kept = record(stream, &at, false);
-    CHECK(recording_play(kept, stream));
+    struct play *kept = record(stream, &at, false);
+    CHECK(stream_play(stream, kept, false));
     CHECK(device_reset(t.device));
     assert_false(memory_find(t.driver, at, &facts));
-    CHECK(recording_play(kept, t.first));
+    CHECK(stream_play(t.first, kept, false));
     assert_true(memory_find(t.driver, at, &facts));
-    recording_free(kept);
+    play_free(kept);
     stop(&t);
 }
 

@@ -1,5 +1,6 @@
 /* Streams and events: what runs when. Functions of the host stand for kernels. */
 #include "driver_check.h"
+#include "capture_check.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -28,11 +29,12 @@ static void take_step(void *user, enum result result)
     pthread_mutex_unlock(&step->trail->lock);
 }
 
-#define STEP(stream, steps, n)                                                                               \
+#define STEP_OF(trail, stream, steps, n)                                                                     \
     do {                                                                                                     \
-        (steps)[n] = (struct step){&trail, n};                                                               \
+        (steps)[n] = (struct step){trail, n};                                                                \
         CHECK(stream_host(stream, take_step, &(steps)[n], false));                                           \
     } while (0)
+#define STEP(stream, steps, n) STEP_OF(&trail, stream, steps, n)
 
 static void check_trail(struct trail *trail, const int *expected, int count)
 {
@@ -344,56 +346,113 @@ static void values_are_waited_for_and_written(void **state)
     stop(&t);
 }
 
-/* ---- recordings ---- */
+/* ---- captures ---- */
 
-static void a_recording_is_done_when_it_is_played(void **state)
+/* a captures; b joins it, and is joined back: work 0, 1 (in b), 2. */
+static void capture_fork(struct stream *a, struct stream *b, struct trail *trail, struct step *steps,
+                         struct stream_event *events[2])
 {
-    (void)state;
-    struct under_test t;
-    struct trail trail = {.lock = PTHREAD_MUTEX_INITIALIZER};
-    struct step steps[8];
-    struct stream *a, *b;
-    struct stream_event *fork, *join;
-    struct recording *recording;
-    start(&t);
-    CHECK(stream_new(t.device, 0, 0, &a));
-    CHECK(stream_new(t.device, 0, 0, &b));
-    CHECK(event_new(t.device, 0, &fork));
-    CHECK(event_new(t.device, 0, &join));
-    CHECK(stream_record_begin(a));
-    STEP(a, steps, 0);
-    CHECK(event_record(fork, a));
-    CHECK(stream_wait_event(b, fork)); /* b joins */
-    STEP(b, steps, 1);
-    CHECK(event_record(join, b));
-    CHECK(stream_wait_event(a, join));
-    STEP(a, steps, 2);
-    assert_true(stream_is_recording(b));
-    assert_int_equal(stream_synchronize(a), RESULT_STREAM_CAPTURE_UNSUPPORTED);
-    assert_int_equal(event_query(join), RESULT_CAPTURED_EVENT);
-    assert_int_equal(stream_record_end(b, &recording), RESULT_STREAM_CAPTURE_UNMATCHED);
-    CHECK(stream_record_end(a, &recording));
-    assert_false(stream_is_recording(b));
-    assert_int_equal(recording_count(recording), 3);
-    assert_int_equal(trail.count, 0);
-    CHECK(recording_play(recording, b));
-    CHECK(recording_play(recording, b));
-    CHECK(stream_synchronize(b));
-    check_trail(&trail, (const int[]){0, 1, 2, 0, 1, 2}, 6);
-    recording_free(recording);
-    stop(&t);
+    STEP_OF(trail, a, steps, 0);
+    CHECK(event_record(events[0], a));
+    CHECK(stream_wait_event(b, events[0]));
+    STEP_OF(trail, b, steps, 1);
+    CHECK(event_record(events[1], b));
+    CHECK(stream_wait_event(a, events[1]));
+    STEP_OF(trail, a, steps, 2);
 }
 
-static void the_default_stream_is_not_recorded(void **state)
+static void note_nothing(void *user, enum result result)
+{
+    (void)user, (void)result;
+}
+
+struct captured_test {
+    struct under_test t;
+    struct trail trail;
+    struct step steps[8];
+    struct stream *a, *b;
+    struct stream_event *events[2];
+    struct play *play;
+    void *graph;
+};
+
+static void start_captured(struct captured_test *c)
+{
+    start(&c->t);
+    c->trail = (struct trail){.lock = PTHREAD_MUTEX_INITIALIZER};
+    CHECK(stream_new(c->t.device, 0, 0, &c->a));
+    CHECK(stream_new(c->t.device, 0, 0, &c->b));
+    for (int i = 0; i < 2; i++)
+        CHECK(event_new(c->t.device, 0, &c->events[i]));
+    CHECK(capture_into(c->a, &c->play));
+}
+
+static void what_is_captured_is_done_when_it_is_played(void **state)
 {
     (void)state;
-    struct under_test t;
-    struct recording *recording;
-    start(&t);
-    assert_int_equal(stream_record_begin(t.first), RESULT_STREAM_CAPTURE_UNSUPPORTED);
-    assert_int_equal(stream_record_end(t.first, &recording), RESULT_STREAM_CAPTURE_UNMATCHED);
-    assert_null(recording);
-    stop(&t);
+    struct captured_test c;
+    start_captured(&c);
+    capture_fork(c.a, c.b, &c.trail, c.steps, c.events);
+    assert_true(stream_is_captured(c.b));
+    CHECK(capture_end(c.a, &c.graph));
+    assert_ptr_equal(c.graph, c.play);
+    assert_false(stream_is_captured(c.b));
+    assert_int_equal(play_step(c.play, 2)->after_count, 2);
+    assert_int_equal(c.trail.count, 0);
+    CHECK(stream_play(c.b, c.play, false));
+    CHECK(stream_play(c.a, c.play, false)); /* after the other one */
+    CHECK(stream_synchronize(c.a));
+    check_trail(&c.trail, (const int[]){0, 1, 2, 0, 1, 2}, 6);
+    play_free(c.play);
+    stop(&c.t);
+}
+
+static void a_wait_makes_a_capture_invalid(void **state)
+{
+    (void)state;
+    struct captured_test c;
+    start_captured(&c);
+    capture_fork(c.a, c.b, &c.trail, c.steps, c.events);
+    assert_int_equal(stream_synchronize(c.a), RESULT_STREAM_CAPTURE_UNSUPPORTED);
+    assert_int_equal(event_query(c.events[1]), RESULT_CAPTURED_EVENT);
+    assert_int_equal(capture_end(c.b, &c.graph), RESULT_STREAM_CAPTURE_UNMATCHED);
+    assert_null(c.graph);
+    assert_int_equal(capture_end(c.a, &c.graph), RESULT_STREAM_CAPTURE_INVALIDATED);
+    assert_false(stream_is_captured(c.b));
+    CHECK(stream_synchronize(c.a));
+    play_free(c.play);
+    stop(&c.t);
+}
+
+static void a_capture_has_to_be_joined_back(void **state)
+{
+    (void)state;
+    struct captured_test c;
+    start_captured(&c);
+    capture_fork(c.a, c.b, &c.trail, c.steps, c.events);
+    CHECK(event_record(c.events[0], c.a));
+    CHECK(stream_wait_event(c.b, c.events[0]));
+    CHECK(stream_host(c.b, note_nothing, NULL, false));
+    assert_int_equal(capture_end(c.a, &c.graph), RESULT_STREAM_CAPTURE_UNJOINED);
+    CHECK(stream_synchronize(c.b));
+    play_free(c.play);
+    stop(&c.t);
+}
+
+static void the_default_stream_is_not_captured(void **state)
+{
+    (void)state;
+    struct captured_test c;
+    struct play *play;
+    start_captured(&c);
+    assert_int_equal(capture_into(c.t.first, &play), RESULT_STREAM_CAPTURE_UNSUPPORTED);
+    play_free(play);
+    assert_int_equal(capture_end(c.t.first, &c.graph), RESULT_ILLEGAL_STATE);
+    assert_null(c.graph);
+    assert_int_equal(stream_host(c.t.first, note_nothing, NULL, false), RESULT_STREAM_CAPTURE_IMPLICIT);
+    assert_int_equal(capture_end(c.a, &c.graph), RESULT_STREAM_CAPTURE_INVALIDATED);
+    play_free(c.play);
+    stop(&c.t);
 }
 
 /* ---- many threads ---- */
@@ -483,8 +542,10 @@ int main(void)
         cmocka_unit_test(a_wait_is_for_the_record_before_it),
         cmocka_unit_test(events_tell_the_time_between_them),
         cmocka_unit_test(values_are_waited_for_and_written),
-        cmocka_unit_test(a_recording_is_done_when_it_is_played),
-        cmocka_unit_test(the_default_stream_is_not_recorded),
+        cmocka_unit_test(what_is_captured_is_done_when_it_is_played),
+        cmocka_unit_test(a_wait_makes_a_capture_invalid),
+        cmocka_unit_test(a_capture_has_to_be_joined_back),
+        cmocka_unit_test(the_default_stream_is_not_captured),
         cmocka_unit_test(many_threads_use_one_device),
         cmocka_unit_test(a_driver_can_end_with_work_left),
     };

@@ -4,6 +4,7 @@
 #define RUNTIME_COMMON_COMMON_H
 
 #include "driver/driver.h"
+#include "driver/capture.h"
 #include "heddle_locality.h"
 
 /* ---- the process ---- */
@@ -60,6 +61,8 @@ struct common_call {
     void *user;
 };
 enum result common_call_later(struct stream *stream, const struct common_call *call);
+bool common_is_called(void); /* this thread is in such a function, which is not to call CUDA */
+const struct common_call *common_call_of(const void *user); /* what was handed to stream_host for one */
 
 /* ---- devices ---- */
 

@@ -136,17 +136,32 @@ struct cudaFuncAttributes {
 
 /* The attributes of a launch; both APIs have the same. */
 enum {
+    LAUNCH_ACCESS_WINDOW = 1,
     LAUNCH_COOPERATIVE = 2,
+    LAUNCH_SYNCHRONIZATION = 3,
     LAUNCH_CLUSTER = 4,
+    LAUNCH_PROGRAMMATIC = 6,
+    LAUNCH_PRIORITY = 8,
+    LAUNCH_DOMAIN_MAP = 9,
+    LAUNCH_DOMAIN = 10,
+    LAUNCH_LAST = 16,
     LAUNCH_PROGRAMMATIC_EVENT = 7,
     LAUNCH_COMPLETION_EVENT = 12,
 };
+enum { KERNEL_NODE_ATTRIBUTES = 17 /* more than any of a kernel's node */ };
+struct cudaAccessPolicyWindow {
+    void *base_ptr;
+    size_t num_bytes;
+    float hitRatio;
+    int hitProp, missProp;
+};
+
 struct cudaLaunchAttribute {
     int id;
     int pad;
     union {
         char bytes[64];
-        int cooperative;
+        int cooperative, programmatic;
         struct dim3 cluster;
         cudaEvent_t event;
     } value;
@@ -177,6 +192,53 @@ struct cudaMemsetParams {
 struct cudaHostNodeParams {
     cudaHostFn *fn;
     void *userData;
+};
+
+struct cudaChildGraphNodeParams {
+    struct graph *graph;
+    int ownership;
+};
+
+struct cudaConditionalNodeParams {
+    uint64_t handle;
+    int type;
+    unsigned size;
+    struct graph **phGraph_out;
+    struct context *ctx; /* of the driver API alone */
+};
+
+/* Of both APIs but for kernels and copies, whose layouts differ. */
+struct cudaGraphNodeParams {
+    int type;
+    int reserved0[3];
+    union {
+        long long reserved1[29];
+        struct cudaKernelNodeParams kernel;
+        struct {
+            int flags;
+            int reserved[3];
+            struct cudaMemcpy3DParms copyParams;
+        } memcpy;
+        struct cudaMemsetParams memset;
+        struct cudaHostNodeParams host;
+        struct cudaChildGraphNodeParams graph;
+        struct {
+            cudaEvent_t event;
+        } eventWait, eventRecord;
+        struct cudaMemAllocNodeParams alloc;
+        struct {
+            void *dptr;
+        } release;
+        struct cudaConditionalNodeParams conditional;
+    };
+    long long reserved2;
+};
+
+enum { EDGE_DEFAULT, EDGE_PROGRAMMATIC };                           /* types, */
+enum { PORT_DEFAULT, PORT_PROGRAMMATIC, PORT_LAUNCH_ORDER, PORTS }; /* and where an edge begins at a kernel */
+struct cudaGraphEdgeData {
+    unsigned char from_port, to_port, type;
+    unsigned char reserved[5];
 };
 
 struct cudaGraphInstantiateParams {
@@ -314,5 +376,7 @@ _Static_assert(sizeof(struct cudaLaunchConfig) == 56, "as CUDA 13 has it");
 _Static_assert(sizeof(struct cudaResourceDesc) == 144, "as CUDA 13 has it");
 _Static_assert(sizeof(struct cudaTextureDesc) == 72, "as CUDA 13 has it");
 _Static_assert(sizeof(struct cudaMemcpy3DParms) == 160, "as CUDA 13 has it");
+_Static_assert(sizeof(struct cudaGraphNodeParams) == 256, "as CUDA 13 has it");
+_Static_assert(sizeof(struct cudaGraphEdgeData) == 8, "as CUDA 13 has it");
 
 #endif

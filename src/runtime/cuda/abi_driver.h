@@ -106,6 +106,42 @@ struct CUlaunchConfig {
     unsigned numAttrs;
 };
 
+enum {
+    CU_WAIT_VALUE_32 = 1,
+    CU_WRITE_VALUE_32,
+    CU_FLUSH_WRITES,
+    CU_WAIT_VALUE_64,
+    CU_WRITE_VALUE_64,
+    CU_BARRIER
+};
+union CUstreamBatchMemOpParams {
+    int operation;
+    struct {
+        int operation;
+        CUdeviceptr address;
+        uint64_t value;
+        unsigned flags;
+        CUdeviceptr alias;
+    } value;
+    uint64_t pad[6];
+};
+
+struct CUDA_BATCH_MEM_OP_NODE_PARAMS {
+    CUcontext ctx;
+    unsigned count;
+    union CUstreamBatchMemOpParams *paramArray;
+    unsigned flags;
+};
+
+struct CUDA_KERNEL_NODE_PARAMS {
+    CUfunction func;
+    struct dim3 gridDim, blockDim;
+    unsigned sharedMemBytes;
+    void **kernelParams, **extra;
+    CUkernel kern; /* from here on not of version 1 */
+    CUcontext ctx;
+};
+
 struct CUdevprop {
     int maxThreadsPerBlock, maxThreadsDim[3], maxGridSize[3];
     int sharedMemPerBlock, totalConstantMemory;
@@ -135,5 +171,7 @@ _Static_assert(sizeof(struct CUDA_RESOURCE_DESC) == 144, "as CUDA 13 has it");
 _Static_assert(sizeof(struct CUDA_TEXTURE_DESC) == 104, "as CUDA 13 has it");
 _Static_assert(sizeof(struct CUmemAllocationProp) == 32, "as CUDA 13 has it");
 _Static_assert(sizeof(struct CUlaunchConfig) == 56, "as CUDA 13 has it");
+_Static_assert(sizeof(union CUstreamBatchMemOpParams) == 48, "as CUDA 13 has it");
+_Static_assert(sizeof(struct CUDA_KERNEL_NODE_PARAMS) == 72, "as CUDA 13 has it");
 
 #endif

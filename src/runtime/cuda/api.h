@@ -67,6 +67,12 @@
                 __VA_ARGS__)                                                                                 \
     static cudaError_t name##_body(cudaStream_t stream, __VA_ARGS__)
 
+/* One that may wait for all streams: refused while a stream is captured (driver/capture.h). */
+#define API_WAITS(name, arguments, ...)                                                                      \
+    static cudaError_t name##_body(__VA_ARGS__);                                                             \
+    CUDA_EXPORT(name, name##_body, arguments, runtime_may_wait, runtime_end, __VA_ARGS__)                    \
+    static cudaError_t name##_body(__VA_ARGS__)
+
 /* The same for the driver API, which keeps no last error, but wants cuInit first, and a current context. */
 #define CU(name, arguments, ...)                                                                             \
     static CUresult name##_body(__VA_ARGS__);                                                                \
@@ -75,6 +81,10 @@
 #define CU_ANY(name, arguments, ...) /* without a context */                                                 \
     static CUresult name##_body(__VA_ARGS__);                                                                \
     CUDA_EXPORT(name, name##_body, arguments, cuda_driver_initialized, , __VA_ARGS__)                        \
+    static CUresult name##_body(__VA_ARGS__)
+#define CU_WAITS(name, arguments, ...) /* may wait for all streams */                                        \
+    static CUresult name##_body(__VA_ARGS__);                                                                \
+    CUDA_EXPORT(name, name##_body, arguments, cuda_driver_may_wait, , __VA_ARGS__)                           \
     static CUresult name##_body(__VA_ARGS__)
 #define CU_PTSZ(name, arguments, ...)                                                                        \
     static CUresult name##_body(__VA_ARGS__);                                                                \
@@ -100,6 +110,8 @@ cudaError_t runtime_device(void);          /* makes a device current where there
 cudaError_t runtime_ready(void);           /* and its kernels had no fault */
 cudaError_t cuda_driver_ready(void);       /* cuInit was called, there is a context, and no fault */
 cudaError_t cuda_driver_initialized(void); /* cuInit was called */
+cudaError_t runtime_may_wait(void);        /* as runtime_ready, and no capture forbids it */
+cudaError_t cuda_driver_may_wait(void);
 static inline cudaError_t always_ready(void)
 {
     return cudaSuccess;
@@ -118,6 +130,7 @@ struct driver *cuda_driver(void);
 struct context {
     struct device *device;
     bool is_primary;
+    cudaError_t error; /* of every call that needs it: it was lost; or SUCCESS */
     unsigned flags, retained;
     int cache_config;
     uint64_t id;
@@ -125,6 +138,9 @@ struct context {
 
 struct context *cuda_context(void);             /* of this thread; NULL when none is current */
 void cuda_set_context(struct context *context); /* in the place of the current one; NULL: none */
+bool cuda_context_is_known(const struct context *context);
+void cuda_keep_context(struct context *context, bool known);
+void cuda_set_bad_context(void); /* a handle that is none */
 bool cuda_push_context(struct context *context);
 bool cuda_pop_context(struct context **context);
 struct context *cuda_primary(unsigned device); /* NULL beyond the last device */

@@ -5,6 +5,11 @@
 #include "runtime/cuda/api.h"
 
 cudaError_t cuda_copy_box(cudaStream_t stream, const struct cudaMemcpy3DParms *box, bool wait);
+struct cudaMemcpy3DParms cuda_box_of(const struct copy *copy); /* that was asked for */
+
+bool cuda_copy_of_box(const struct CUDA_MEMCPY3D *box, struct copy *copy); /* false: it names no memory */
+
+struct CUDA_MEMCPY3D cuda_box_for_driver(const struct cudaMemcpy3DParms *box);
 
 /* A run of bytes as a box, from or to a variable or not. */
 struct cudaMemcpy3DParms cuda_run_of_bytes(void *to, const void *from, size_t bytes, int kind);

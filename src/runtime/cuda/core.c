@@ -1,6 +1,7 @@
 /* The driver of the process, and the contexts that threads have current. */
 #include "runtime/cuda/api.h"
 #include "base/mem.h"
+#include "base/pointers.h"
 
 #include <pthread.h>
 
@@ -28,6 +29,39 @@ struct driver *cuda_driver(void)
 {
     pthread_once(&once, start);
     return driver;
+}
+
+/* Contexts that the program has made. */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct pointers made;
+
+void cuda_keep_context(struct context *context, bool is_known)
+{
+    pthread_mutex_lock(&lock);
+    if (is_known)
+        pointers_set(&made, context, context);
+    else
+        pointers_remove(&made, context);
+    pthread_mutex_unlock(&lock);
+}
+
+bool cuda_context_is_known(const struct context *context)
+{
+    for (unsigned i = 0; i < driver_device_count(driver); i++) {
+        if (context == &primaries[i])
+            return true;
+    }
+    pthread_mutex_lock(&lock);
+    bool is_known = context && pointers_get(&made, context);
+    pthread_mutex_unlock(&lock);
+    return is_known;
+}
+
+void cuda_set_bad_context(void)
+{
+    static struct context bad;
+    bad = (struct context){.device = driver_device(driver, 0), .error = cudaErrorDeviceUninitialized};
+    cuda_set_context(&bad);
 }
 
 struct context *cuda_context(void)
@@ -79,7 +113,7 @@ cudaError_t cuda_initialize(void)
 cudaError_t runtime_device(void)
 {
     if (cuda_context() && !common_is_forked())
-        return cudaSuccess;
+        return cuda_context()->error;
     cudaError_t error = cuda_initialize();
     if (!error)
         cuda_set_context(cuda_primary(0));
@@ -90,8 +124,20 @@ cudaError_t runtime_device(void)
  * that they never got. */
 cudaError_t runtime_ready(void)
 {
-    cudaError_t error = runtime_device();
+    cudaError_t error = common_is_called() ? cudaErrorNotPermitted : runtime_device();
     return error ? error : (cudaError_t)device_error(cuda_device());
+}
+
+cudaError_t runtime_may_wait(void)
+{
+    cudaError_t error = runtime_ready();
+    return error ? error : (cudaError_t)capture_check_call(driver);
+}
+
+cudaError_t cuda_driver_may_wait(void)
+{
+    cudaError_t error = cuda_driver_ready();
+    return error ? error : (cudaError_t)capture_check_call(driver);
 }
 
 cudaError_t cuda_driver_initialized(void)
@@ -101,10 +147,12 @@ cudaError_t cuda_driver_initialized(void)
 
 cudaError_t cuda_driver_ready(void)
 {
-    cudaError_t error = cuda_driver_initialized();
+    cudaError_t error = common_is_called() ? cudaErrorNotPermitted : cuda_driver_initialized();
     if (error)
         return error;
-    return cuda_context() ? (cudaError_t)device_error(cuda_device()) : cudaErrorDeviceUninitialized;
+    if (!cuda_context())
+        return cudaErrorDeviceUninitialized;
+    return cuda_context()->error ? cuda_context()->error : (cudaError_t)device_error(cuda_device());
 }
 
 struct device *cuda_device(void)

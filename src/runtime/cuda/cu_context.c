@@ -17,6 +17,7 @@ static CUresult context_new(struct context **context, unsigned flags, CUdevice d
         mem_free(made);
         return cudaErrorMemoryAllocation;
     }
+    cuda_keep_context(made, true);
     *context = made;
     return cudaSuccess;
 }
@@ -43,11 +44,16 @@ CU_ANY(cuCtxCreate_v2, (context, flags, device), CUcontext *context, unsigned fl
 /* The memory stays as it is, since the device's other contexts share it; all work is done first. */
 CU_ANY(cuCtxDestroy_v2, (context), CUcontext context)
 {
-    if (!context || context->is_primary)
-        return context ? cudaErrorDeviceUninitialized : cudaErrorInvalidValue;
+    if (!context)
+        return cudaErrorInvalidValue;
+    if (!cuda_context_is_known(context))
+        return cudaErrorContextIsDestroyed;
+    if (context->is_primary)
+        return cudaErrorDeviceUninitialized;
     CUresult result = device_synchronize(context->device);
     if (cuda_context() == context)
         cuda_pop_context(&context);
+    cuda_keep_context(context, false);
     mem_free(context);
     return result;
 }
@@ -56,7 +62,7 @@ CU_ALIAS(cuCtxDestroy, cuCtxDestroy_v2);
 CU_ANY(cuCtxPushCurrent_v2, (context), CUcontext context)
 {
     if (!context)
-        return cudaErrorDeviceUninitialized;
+        return cudaErrorInvalidValue;
     return cuda_push_context(context) ? cudaSuccess : cudaErrorMemoryAllocation;
 }
 CU_ALIAS(cuCtxPushCurrent, cuCtxPushCurrent_v2);
@@ -73,7 +79,10 @@ CU_ALIAS(cuCtxPopCurrent, cuCtxPopCurrent_v2);
 
 CU_ANY(cuCtxSetCurrent, (context), CUcontext context)
 {
-    cuda_set_context(context);
+    if (context && !cuda_context_is_known(context))
+        cuda_set_bad_context(); /* as an H200 has it: what uses it fails */
+    else
+        cuda_set_context(context);
     return cudaSuccess;
 }
 
@@ -84,8 +93,10 @@ CU_ANY(cuCtxGetCurrent, (context), CUcontext *context)
     return context ? cudaSuccess : cudaErrorInvalidValue;
 }
 
-CU(cuCtxGetDevice, (device), CUdevice *device)
+CU_ANY(cuCtxGetDevice, (device), CUdevice *device)
 {
+    if (!cuda_context() || cuda_context()->error)
+        return cudaErrorDeviceUninitialized;
     if (device)
         *device = (CUdevice)device_index(cuda_device());
     return device ? cudaSuccess : cudaErrorInvalidValue;
@@ -132,7 +143,8 @@ CU_ANY(cuCtxGetApiVersion, (context, version), CUcontext context, unsigned *vers
 
 CU(cuCtxSynchronize, (), void)
 {
-    return device_synchronize(cuda_device());
+    CUresult result = capture_check_device(cuda_driver());
+    return result ? result : (CUresult)device_synchronize(cuda_device());
 }
 
 CU_ANY(cuCtxSynchronize_v2, (context), CUcontext context)
@@ -141,7 +153,7 @@ CU_ANY(cuCtxSynchronize_v2, (context), CUcontext context)
     return context ? (CUresult)device_synchronize(context->device) : cudaErrorDeviceUninitialized;
 }
 
-CU(cuCtxSetLimit, (limit, value), int limit, size_t value)
+CU_WAITS(cuCtxSetLimit, (limit, value), int limit, size_t value)
 {
     return device_limit_set(cuda_device(), limit, value);
 }
@@ -232,6 +244,8 @@ CU_ANY(cuDevicePrimaryCtxSetFlags_v2, (device, flags), CUdevice device, unsigned
 {
     if (!cuda_device_at(device))
         return cudaErrorInvalidDevice;
+    if (flags & ~(unsigned)CONTEXT_FLAGS)
+        return cudaErrorInvalidValue;
     cuda_primary((unsigned)device)->flags = flags;
     return cudaSuccess;
 }
@@ -241,10 +255,10 @@ CU_ANY(cuDevicePrimaryCtxGetState, (device, flags, active), CUdevice device, uns
 {
     if (!cuda_device_at(device))
         return cudaErrorInvalidDevice;
-    if (flags)
-        *flags = cuda_primary((unsigned)device)->flags;
-    if (active)
-        *active =
-            cuda_primary((unsigned)device)->retained > 0 || cuda_context() == cuda_primary((unsigned)device);
+    if (!flags || !active)
+        return cudaErrorInvalidValue;
+    *flags = cuda_primary((unsigned)device)->flags;
+    *active =
+        cuda_primary((unsigned)device)->retained > 0 || cuda_context() == cuda_primary((unsigned)device);
     return cudaSuccess;
 }

@@ -1,5 +1,5 @@
 /* The driver API: copies and fills. */
-#include "runtime/cuda/api.h"
+#include "runtime/cuda/copy.h"
 
 static uint64_t address_of(const void *pointer)
 {
@@ -153,23 +153,29 @@ static bool set_side(struct copy_side *side, int type, const void *host, CUdevic
     }
 }
 
+bool cuda_copy_of_box(const struct CUDA_MEMCPY3D *box, struct copy *copy)
+{
+    *copy = (struct copy){.from = {.pitch = box->srcPitch,
+                                   .rows = box->srcHeight,
+                                   .x_bytes = box->srcXInBytes,
+                                   .y = box->srcY,
+                                   .z = box->srcZ},
+                          .to = {.pitch = box->dstPitch,
+                                 .rows = box->dstHeight,
+                                 .x_bytes = box->dstXInBytes,
+                                 .y = box->dstY,
+                                 .z = box->dstZ},
+                          .width_bytes = box->WidthInBytes,
+                          .height = box->Height,
+                          .depth = box->Depth};
+    return set_side(&copy->from, box->srcMemoryType, box->srcHost, box->srcDevice, box->srcArray) &&
+           set_side(&copy->to, box->dstMemoryType, box->dstHost, box->dstDevice, box->dstArray);
+}
+
 static CUresult box_copy(cudaStream_t stream, const struct CUDA_MEMCPY3D *box, bool wait)
 {
-    struct copy copy = {.from = {.pitch = box->srcPitch,
-                                 .rows = box->srcHeight,
-                                 .x_bytes = box->srcXInBytes,
-                                 .y = box->srcY,
-                                 .z = box->srcZ},
-                        .to = {.pitch = box->dstPitch,
-                               .rows = box->dstHeight,
-                               .x_bytes = box->dstXInBytes,
-                               .y = box->dstY,
-                               .z = box->dstZ},
-                        .width_bytes = box->WidthInBytes,
-                        .height = box->Height,
-                        .depth = box->Depth};
-    if (!set_side(&copy.from, box->srcMemoryType, box->srcHost, box->srcDevice, box->srcArray) ||
-        !set_side(&copy.to, box->dstMemoryType, box->dstHost, box->dstDevice, box->dstArray))
+    struct copy copy;
+    if (!cuda_copy_of_box(box, &copy))
         return cudaErrorInvalidValue;
     if (!copy.width_bytes || !copy.height || !copy.depth)
         return cudaSuccess;

@@ -80,6 +80,18 @@ static CUresult attribute_of(int *value, int attribute, struct function *functio
     return cudaSuccess;
 }
 
+CU(cuFuncGetParamInfo, (function, index, offset, bytes), CUfunction function, size_t index, size_t *offset,
+   size_t *bytes)
+{
+    return cuda_parameter(function, index, offset, bytes);
+}
+
+CU(cuKernelGetParamInfo, (kernel, index, offset, bytes), CUkernel kernel, size_t index, size_t *offset,
+   size_t *bytes)
+{
+    return cuda_parameter(kernel, index, offset, bytes);
+}
+
 CU(cuFuncGetAttribute, (value, attribute, function), int *value, int attribute, CUfunction function)
 {
     return attribute_of(value, attribute, function, cuda_device());

@@ -28,6 +28,8 @@ static CUresult add_part(struct link *link, int type, const void *data, size_t b
         return link ? cudaErrorInvalidValue : cudaErrorInvalidResourceHandle;
     if (type != INPUT_PTX && type != INPUT_FATBINARY)
         return type == INPUT_CUBIN ? cudaErrorNoKernelImageForDevice : cudaErrorNotSupported;
+    if (type == INPUT_PTX && !memmem(data, bytes, ".version", sizeof ".version" - 1))
+        return cudaErrorInvalidKernelImage;
     add_word(&link->frame, bytes);
     text_add_bytes(&link->frame, data, bytes);
     text_add_bytes(&link->frame, zeros, -bytes % ALIGNMENT);
@@ -97,7 +99,7 @@ CU_ALIAS(cuLinkAddFile, cuLinkAddFile_v2);
 /* The image lives as long as the link. */
 CU(cuLinkComplete, (link, image, bytes), CUlinkState link, void **image, size_t *bytes)
 {
-    if (!link || !image || !link->count)
+    if (!link || !image)
         return link ? cudaErrorInvalidValue : cudaErrorInvalidResourceHandle;
     memcpy(link->frame.at + sizeof frame_magic, &link->count, sizeof link->count);
     *image = link->frame.at;

@@ -12,7 +12,7 @@ CU(cuMemGetInfo_v2, (free_bytes, total_bytes), size_t *free_bytes, size_t *total
     return result;
 }
 
-CU(cuMemAlloc_v2, (address, bytes), CUdeviceptr *address, size_t bytes)
+CU_WAITS(cuMemAlloc_v2, (address, bytes), CUdeviceptr *address, size_t bytes)
 {
     uint64_t made = 0;
     if (!address || !bytes) /* unlike cudaMalloc, it refuses to allocate nothing */
@@ -22,8 +22,8 @@ CU(cuMemAlloc_v2, (address, bytes), CUdeviceptr *address, size_t bytes)
     return result;
 }
 
-CU(cuMemAllocPitch_v2, (address, pitch, width, height, element_bytes), CUdeviceptr *address, size_t *pitch,
-   size_t width, size_t height, unsigned element_bytes)
+CU_WAITS(cuMemAllocPitch_v2, (address, pitch, width, height, element_bytes), CUdeviceptr *address,
+         size_t *pitch, size_t width, size_t height, unsigned element_bytes)
 {
     uint64_t made = 0, row = 0;
     bool fits = element_bytes == 4 || element_bytes == 8 || element_bytes == 16;
@@ -35,7 +35,7 @@ CU(cuMemAllocPitch_v2, (address, pitch, width, height, element_bytes), CUdevicep
     return result;
 }
 
-CU(cuMemFree_v2, (address), CUdeviceptr address)
+CU_WAITS(cuMemFree_v2, (address), CUdeviceptr address)
 {
     return memory_free(cuda_driver(), address);
 }
@@ -61,7 +61,7 @@ CU(cuMemGetAddressRange_v2, (base, bytes, address), CUdeviceptr *base, size_t *b
     return cudaSuccess;
 }
 
-CU(cuMemAllocManaged, (address, bytes, flags), CUdeviceptr *address, size_t bytes, unsigned flags)
+CU_WAITS(cuMemAllocManaged, (address, bytes, flags), CUdeviceptr *address, size_t bytes, unsigned flags)
 {
     uint64_t made = 0;
     if (!address || !bytes || (flags != 1 && flags != 2))
@@ -73,25 +73,25 @@ CU(cuMemAllocManaged, (address, bytes, flags), CUdeviceptr *address, size_t byte
 
 /* ---- of the host ---- */
 
-CU(cuMemHostAlloc, (pointer, bytes, flags), void **pointer, size_t bytes, unsigned flags)
+CU_WAITS(cuMemHostAlloc, (pointer, bytes, flags), void **pointer, size_t bytes, unsigned flags)
 {
-    if (!pointer || !bytes || flags & ~(unsigned)(HOST_PORTABLE | HOST_MAPPED | HOST_WRITE_COMBINED))
+    if (!pointer || flags & ~(unsigned)(HOST_PORTABLE | HOST_MAPPED | HOST_WRITE_COMBINED))
         return cudaErrorInvalidValue;
     return memory_host_alloc(cuda_driver(), bytes, flags | HOST_MAPPED, pointer);
 }
 
-CU(cuMemAllocHost_v2, (pointer, bytes), void **pointer, size_t bytes)
+CU_WAITS(cuMemAllocHost_v2, (pointer, bytes), void **pointer, size_t bytes)
 {
     return pointer && bytes ? (CUresult)memory_host_alloc(cuda_driver(), bytes, HOST_MAPPED, pointer)
                             : cudaErrorInvalidValue;
 }
 
-CU(cuMemFreeHost, (pointer), void *pointer)
+CU_WAITS(cuMemFreeHost, (pointer), void *pointer)
 {
     return pointer ? (CUresult)memory_host_free(cuda_driver(), pointer) : cudaErrorInvalidValue;
 }
 
-CU(cuMemHostRegister_v2, (pointer, bytes, flags), void *pointer, size_t bytes, unsigned flags)
+CU_WAITS(cuMemHostRegister_v2, (pointer, bytes, flags), void *pointer, size_t bytes, unsigned flags)
 {
     return pointer && bytes
                ? (CUresult)memory_host_register(cuda_driver(), pointer, bytes, flags | HOST_MAPPED)
@@ -99,7 +99,7 @@ CU(cuMemHostRegister_v2, (pointer, bytes, flags), void *pointer, size_t bytes, u
 }
 CU_ALIAS(cuMemHostRegister, cuMemHostRegister_v2);
 
-CU(cuMemHostUnregister, (pointer), void *pointer)
+CU_WAITS(cuMemHostUnregister, (pointer), void *pointer)
 {
     return pointer ? (CUresult)memory_host_unregister(cuda_driver(), pointer) : cudaErrorInvalidValue;
 }
@@ -335,7 +335,7 @@ static CUresult about_pointer(void *data, int attribute, CUdeviceptr address)
     }
 }
 
-CU(cuPointerGetAttribute, (data, attribute, address), void *data, int attribute, CUdeviceptr address)
+CU_ANY(cuPointerGetAttribute, (data, attribute, address), void *data, int attribute, CUdeviceptr address)
 {
     return about_pointer(data, attribute, address);
 }

@@ -2,6 +2,7 @@
 #include "runtime/cuda/library.h"
 
 #include <stdio.h>
+#include <string.h>
 
 /* What a loading wrote for the program to read: into the buffers that its options name. */
 static void write_log(unsigned count, const int *options, void **values)
@@ -31,10 +32,25 @@ static CUresult ready(CUresult result, struct module **module)
     return result;
 }
 
+/* PTX text of a later version than the driver of CUDA 13 knows: "// comments", then ".version 9.1". */
+static bool is_newer(const char *text)
+{
+    enum { MAJOR = 9, MINOR = 0 };
+    int major, minor;
+    while (*text == '/' || *text == '\n' || *text == ' ') {
+        size_t comment = *text == '/' ? strcspn(text, "\n") : 1;
+        text += comment;
+    }
+    return sscanf(text, ".version %d.%d", &major, &minor) == 2 &&
+           (major > MAJOR || (major == MAJOR && minor > MINOR));
+}
+
 cudaError_t cuda_module_load(struct module **module, const void *image)
 {
     if (!module || !image)
         return cudaErrorInvalidValue;
+    if (is_newer(image))
+        return cudaErrorUnsupportedPtxVersion;
     cudaError_t error =
         cuda_is_frame(image)
             ? cuda_load_frame(module, image)
@@ -153,6 +169,8 @@ CU(cuModuleEnumerateFunctions, (functions, most, module), CUfunction *functions,
 CU(cuModuleGetGlobal_v2, (address, bytes, module, name), CUdeviceptr *address, size_t *bytes, CUmodule module,
    const char *name)
 {
+    if (!address && !bytes)
+        return cudaErrorInvalidValue;
     return cuda_module_variable(module, name, (void **)address, bytes);
 }
 

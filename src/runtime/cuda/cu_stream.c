@@ -28,13 +28,13 @@ CU_PTSZ(cuStreamQuery, (stream), cudaStream_t stream)
 
 CU_PTSZ(cuStreamSynchronize, (stream), cudaStream_t stream)
 {
-    return stream_synchronize(cuda_stream(stream));
+    CUresult result = capture_check_call(cuda_driver());
+    return result ? result : (CUresult)stream_synchronize(cuda_stream(stream));
 }
 
 CU_PTSZ(cuStreamWaitEvent, (stream, event, flags), cudaStream_t stream, cudaEvent_t event, unsigned flags)
 {
-    (void)flags;
-    return common_wait_event(cuda_stream(stream), event);
+    return cuda_wait_event(stream, event, flags);
 }
 
 CU_PTSZ(cuStreamGetPriority, (stream, priority), cudaStream_t stream, int *priority)
@@ -65,6 +65,8 @@ CU_PTSZ(cuStreamGetDevice, (stream, device), cudaStream_t stream, CUdevice *devi
 CU_PTSZ(cuStreamGetCtx, (stream, context), cudaStream_t stream, CUcontext *context)
 {
     struct device *device = stream_device(cuda_stream(stream));
+    if (!context)
+        return cudaErrorInvalidValue;
     *context = cuda_context()->device == device ? cuda_context() : cuda_primary(device_index(device));
     return cudaSuccess;
 }
@@ -102,11 +104,13 @@ CU_PTSZ(cuStreamCopyAttributes, (to, stream), cudaStream_t to, cudaStream_t stre
 
 /* ---- values that a stream waits for, or writes ---- */
 
-enum { WAIT_COMPARE = 3 }; /* the bits of the flags that say how; the other one is about flushing */
+enum { WAIT_COMPARE = 3, WAIT_FLUSH = 1 << 30 }; /* bits of the flags: how, and that writes are flushed */
 
 CU_PTSZ(cuStreamWaitValue32_v2, (stream, address, value, flags), cudaStream_t stream, CUdeviceptr address,
         uint32_t value, unsigned flags)
 {
+    if (flags & ~(unsigned)(WAIT_COMPARE | WAIT_FLUSH))
+        return cudaErrorInvalidValue;
     return stream_wait_value(cuda_stream(stream), address, value, 4,
                              (enum stream_compare)(flags & WAIT_COMPARE));
 }
@@ -115,6 +119,8 @@ CU_ALIAS(cuStreamWaitValue32, cuStreamWaitValue32_v2);
 CU_PTSZ(cuStreamWaitValue64_v2, (stream, address, value, flags), cudaStream_t stream, CUdeviceptr address,
         uint64_t value, unsigned flags)
 {
+    if (flags & ~(unsigned)(WAIT_COMPARE | WAIT_FLUSH))
+        return cudaErrorInvalidValue;
     return stream_wait_value(cuda_stream(stream), address, value, 8,
                              (enum stream_compare)(flags & WAIT_COMPARE));
 }
@@ -157,8 +163,7 @@ CU_PTSZ(cuEventRecord, (event, stream), cudaEvent_t event, cudaStream_t stream)
 CU_PTSZ(cuEventRecordWithFlags, (event, stream, flags), cudaEvent_t event, cudaStream_t stream,
         unsigned flags)
 {
-    (void)flags;
-    return common_event_record(event, cuda_stream(stream));
+    return cuda_event_record(event, stream, flags);
 }
 
 CU(cuEventQuery, (event), cudaEvent_t event)
@@ -176,49 +181,3 @@ CU(cuEventElapsedTime_v2, (milliseconds, from, to), float *milliseconds, cudaEve
     return common_event_elapsed(from, to, milliseconds);
 }
 CU_ALIAS(cuEventElapsedTime, cuEventElapsedTime_v2);
-
-/* ---- capturing ---- */
-
-CU_PTSZ(cuStreamBeginCapture_v2, (stream, mode), cudaStream_t stream, int mode)
-{
-    (void)mode;
-    return cuda_capture_begin(stream);
-}
-
-CU_PTSZ(cuStreamEndCapture, (stream, graph), cudaStream_t stream, struct graph **graph)
-{
-    return cuda_capture_end(stream, graph);
-}
-
-CU_PTSZ(cuStreamIsCapturing, (stream, status), cudaStream_t stream, int *status)
-{
-    *status = stream_is_recording(cuda_stream(stream));
-    return cudaSuccess;
-}
-
-CU(cuGraphInstantiateWithFlags, (exec, graph, flags), struct graph_exec **exec, struct graph *graph,
-   unsigned long long flags)
-{
-    return graph_instantiate(exec, graph, flags);
-}
-
-CU_PTSZ(cuGraphLaunch, (exec, stream), struct graph_exec *exec, cudaStream_t stream)
-{
-    return graph_exec_launch(exec, stream);
-}
-
-CU_PTSZ(cuGraphUpload, (exec, stream), struct graph_exec *exec, cudaStream_t stream)
-{
-    (void)stream;
-    return exec ? cudaSuccess : cudaErrorInvalidValue;
-}
-
-CU(cuGraphExecDestroy, (exec), struct graph_exec *exec)
-{
-    return graph_exec_destroy(exec);
-}
-
-CU(cuGraphDestroy, (graph), struct graph *graph)
-{
-    return graph_destroy(graph);
-}

@@ -12,7 +12,9 @@ static CUresult array_of(struct array **array, size_t width, size_t height, size
                                 .format = (enum array_format)format,
                                 .channels = channels,
                                 .flags = flags};
-    return array && width ? (CUresult)array_new(cuda_device(), &shape, array) : cudaErrorInvalidValue;
+    CUresult result =
+        array && width ? (CUresult)array_new(cuda_device(), &shape, array) : cudaErrorInvalidValue;
+    return result == cudaErrorInvalidChannelDescriptor ? cudaErrorInvalidValue : result;
 }
 
 CU(cuArrayCreate_v2, (array, desc), cudaArray_t *array, const struct CUDA_ARRAY_DESCRIPTOR *desc)

@@ -22,6 +22,9 @@ cudaError_t cuda_launch_any(struct function *function, const struct launch_reque
 cudaError_t cuda_function_attributes(struct function *function, struct device *device,
                                      struct cudaFuncAttributes *attributes);
 
+/* Where a parameter is in the arguments as one buffer. */
+cudaError_t cuda_parameter(struct function *function, size_t index, size_t *offset, size_t *bytes);
+
 /* Blocks on an SM; dynamic shared memory for this many blocks; clusters on the GPU; blocks that a cluster can
  * have. */
 cudaError_t cuda_occupancy(struct function *function, int threads, size_t shared_bytes, int *blocks);

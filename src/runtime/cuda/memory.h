@@ -10,6 +10,7 @@ bool cuda_is_pinned(const void *pointer, struct memory_facts *facts);
 cudaError_t cuda_managed_range(const void *pointer, size_t bytes);
 cudaError_t cuda_location(struct cudaMemLocation location);
 cudaError_t cuda_advise(const void *pointer, size_t bytes, int advice, struct cudaMemLocation location);
+cudaError_t cuda_attach(cudaStream_t stream, const void *pointer, size_t bytes, unsigned flags);
 cudaError_t cuda_prefetch(const void *pointer, size_t bytes, struct cudaMemLocation location, unsigned flags,
                           cudaStream_t stream);
 struct cudaMemLocation cuda_location_of(int device); /* as older calls name it */

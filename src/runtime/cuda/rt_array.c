@@ -47,33 +47,48 @@ struct cudaChannelFormatDesc cudaCreateChannelDesc(int x, int y, int z, int w, i
     return (struct cudaChannelFormatDesc){x, y, z, w, kind};
 }
 
-static bool shape_of(const struct cudaChannelFormatDesc *desc, struct cudaExtent extent, unsigned flags,
-                     struct array_shape *shape)
+/* Which extents go with which flags. */
+static bool extent_fits(struct cudaExtent extent, unsigned flags)
+{
+    enum { SURFACE = 2, GATHER = 8, COLOR = 0x20, SPARSE = 0x40, DEFERRED = 0x80, FACES = 6 };
+    const unsigned all = ARRAY_LAYERED | SURFACE | ARRAY_CUBEMAP | GATHER | COLOR | SPARSE | DEFERRED;
+    bool layered = flags & ARRAY_LAYERED, cube = flags & ARRAY_CUBEMAP,
+         solid = extent.depth && !layered && !cube;
+    if (flags & ~all || (layered && !extent.depth) || (solid && !extent.height) || (flags & GATHER && solid))
+        return false;
+    return !cube || (extent.width == extent.height && extent.depth && extent.depth % FACES == 0 &&
+                     (layered || extent.depth == FACES));
+}
+
+static cudaError_t shape_of(const struct cudaChannelFormatDesc *desc, struct cudaExtent extent,
+                            unsigned flags, struct array_shape *shape)
 {
     *shape = (struct array_shape){
         .width = extent.width, .height = extent.height, .depth = extent.depth, .flags = flags};
-    return desc && extent.width && cuda_format(desc, &shape->format, &shape->channels);
+    if (!desc || !extent.width || !extent_fits(extent, flags))
+        return cudaErrorInvalidValue;
+    return cuda_format(desc, &shape->format, &shape->channels) ? cudaSuccess
+                                                               : cudaErrorInvalidChannelDescriptor;
 }
 
-API(cudaMallocArray, (array, desc, width, height, flags), cudaArray_t *array,
-    const struct cudaChannelFormatDesc *desc, size_t width, size_t height, unsigned flags)
+API_WAITS(cudaMallocArray, (array, desc, width, height, flags), cudaArray_t *array,
+          const struct cudaChannelFormatDesc *desc, size_t width, size_t height, unsigned flags)
 {
     struct array_shape shape;
-    if (!array || !shape_of(desc, (struct cudaExtent){width, height, 0}, flags, &shape))
-        return cudaErrorInvalidValue;
-    return array_new(cuda_device(), &shape, array);
+    cudaError_t error =
+        array ? shape_of(desc, (struct cudaExtent){width, height, 0}, flags, &shape) : cudaErrorInvalidValue;
+    return error ? error : (cudaError_t)array_new(cuda_device(), &shape, array);
 }
 
-API(cudaMalloc3DArray, (array, desc, extent, flags), cudaArray_t *array,
-    const struct cudaChannelFormatDesc *desc, struct cudaExtent extent, unsigned flags)
+API_WAITS(cudaMalloc3DArray, (array, desc, extent, flags), cudaArray_t *array,
+          const struct cudaChannelFormatDesc *desc, struct cudaExtent extent, unsigned flags)
 {
     struct array_shape shape;
-    if (!array || !shape_of(desc, extent, flags, &shape))
-        return cudaErrorInvalidValue;
-    return array_new(cuda_device(), &shape, array);
+    cudaError_t error = array ? shape_of(desc, extent, flags, &shape) : cudaErrorInvalidValue;
+    return error ? error : (cudaError_t)array_new(cuda_device(), &shape, array);
 }
 
-API(cudaFreeArray, (array), cudaArray_t array)
+API_WAITS(cudaFreeArray, (array), cudaArray_t array)
 {
     return array ? (cudaError_t)array_free(cuda_driver(), array) : cudaSuccess;
 }
@@ -81,7 +96,7 @@ API(cudaFreeArray, (array), cudaArray_t array)
 API(cudaGetChannelDesc, (desc, array), struct cudaChannelFormatDesc *desc, cudaArray_t array)
 {
     if (!desc || !array)
-        return cudaErrorInvalidValue;
+        return desc ? cudaErrorInvalidResourceHandle : cudaErrorInvalidValue;
     *desc = cuda_channels(array->shape.format, array->shape.channels);
     return cudaSuccess;
 }
@@ -100,6 +115,19 @@ API(cudaArrayGetInfo, (desc, extent, flags, array), struct cudaChannelFormatDesc
     return cudaSuccess;
 }
 
+/* No array has planes, and none is sparse. */
+API(cudaArrayGetPlane, (plane, array, index), cudaArray_t *plane, cudaArray_t array, unsigned index)
+{
+    (void)plane, (void)array, (void)index;
+    return cudaErrorInvalidValue;
+}
+
+API(cudaArrayGetSparseProperties, (properties, array), void *properties, cudaArray_t array)
+{
+    (void)properties, (void)array;
+    return cudaErrorInvalidValue;
+}
+
 /* ---- mipmaps ---- */
 
 static uint64_t half(uint64_t side, bool whole)
@@ -112,8 +140,14 @@ cudaError_t cuda_mipmaps_new(struct mipmaps **mipmaps, const struct array_shape 
     struct array_shape level = *shape;
     bool layers = shape->flags & (ARRAY_LAYERED | ARRAY_CUBEMAP);
     cudaError_t error = cudaSuccess;
-    if (!mipmaps || !levels || levels > MOST_LEVELS)
+    uint64_t longest = shape->width > shape->height ? shape->width : shape->height;
+    unsigned most = 1;
+    if (!mipmaps)
         return cudaErrorInvalidValue;
+    longest = !layers && shape->depth > longest ? shape->depth : longest;
+    while (most < MOST_LEVELS && longest >> most)
+        most++;
+    levels = !levels ? 1 : levels > most ? most : levels; /* as many as there can be, at least one */
     *mipmaps = mem_alloc(1, sizeof **mipmaps);
     while (!error && (*mipmaps)->count < levels) {
         error = array_new(cuda_device(), &level, &(*mipmaps)->levels[(*mipmaps)->count]);
@@ -148,12 +182,12 @@ cudaError_t cuda_mipmaps_level(struct mipmaps *mipmaps, unsigned level, struct a
     return cudaSuccess;
 }
 
-API(cudaMallocMipmappedArray, (mipmaps, desc, extent, levels, flags), cudaMipmappedArray_t *mipmaps,
-    const struct cudaChannelFormatDesc *desc, struct cudaExtent extent, unsigned levels, unsigned flags)
+API_WAITS(cudaMallocMipmappedArray, (mipmaps, desc, extent, levels, flags), cudaMipmappedArray_t *mipmaps,
+          const struct cudaChannelFormatDesc *desc, struct cudaExtent extent, unsigned levels, unsigned flags)
 {
     struct array_shape shape;
-    return shape_of(desc, extent, flags, &shape) ? cuda_mipmaps_new(mipmaps, &shape, levels)
-                                                 : cudaErrorInvalidValue;
+    cudaError_t error = shape_of(desc, extent, flags, &shape);
+    return error ? error : cuda_mipmaps_new(mipmaps, &shape, levels);
 }
 
 API(cudaGetMipmappedArrayLevel, (array, mipmaps, level), cudaArray_t *array, cudaMipmappedArray_t mipmaps,
@@ -162,7 +196,7 @@ API(cudaGetMipmappedArrayLevel, (array, mipmaps, level), cudaArray_t *array, cud
     return cuda_mipmaps_level(mipmaps, level, array);
 }
 
-API(cudaFreeMipmappedArray, (mipmaps), cudaMipmappedArray_t mipmaps)
+API_WAITS(cudaFreeMipmappedArray, (mipmaps), cudaMipmappedArray_t mipmaps)
 {
     return cuda_mipmaps_free(mipmaps);
 }

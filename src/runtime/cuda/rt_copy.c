@@ -16,8 +16,10 @@ static cudaError_t direct(struct copy *copy, int kind)
 
 static cudaError_t submit(cudaStream_t stream, struct copy *copy, int kind, bool wait)
 {
+    if (!copy->width_bytes || !copy->height || !copy->depth)
+        return cudaSuccess;
     cudaError_t error = direct(copy, kind);
-    if (error || !copy->width_bytes || !copy->height || !copy->depth)
+    if (error)
         return error;
     return stream_copy(cuda_stream(stream), copy, wait);
 }
@@ -121,7 +123,11 @@ static cudaError_t rows_copy(cudaStream_t stream, struct copy_side to, struct co
                              size_t height, int kind, bool wait)
 {
     struct copy copy = {.from = from, .to = to, .width_bytes = width, .height = height, .depth = 1};
-    if ((!to.array && width > to.pitch) || (!from.array && width > from.pitch))
+    bool fits =
+        (to.array || !to.pitch || width <= to.pitch) && (from.array || !from.pitch || width <= from.pitch);
+    if (!fits || height > 1)
+        fits = (to.array || width <= to.pitch) && (from.array || width <= from.pitch);
+    if (!fits)
         return cudaErrorInvalidValue;
     return submit(stream, &copy, kind, wait);
 }
@@ -141,10 +147,21 @@ API_PTSZ(cudaMemcpy2DAsync, (to, to_pitch, from, from_pitch, width, height, kind
                      kind, false);
 }
 
+/* The array's side is named, so the kind must be one that goes there. */
+static cudaError_t check_array(cudaArray_t array, int kind, int not_this)
+{
+    if (!array)
+        return cudaErrorInvalidResourceHandle;
+    return kind == not_this || kind == COPY_HOST_TO_HOST ? cudaErrorInvalidMemcpyDirection : cudaSuccess;
+}
+
 API_PTDS(cudaMemcpy2DToArray, (to, x, y, from, pitch, width, height, kind), cudaArray_t to, size_t x,
          size_t y, const void *from, size_t pitch, size_t width, size_t height, int kind)
 {
-    return rows_copy(stream, array_side(to, x, y), common_memory(from, pitch), width, height, kind, true);
+    cudaError_t error = check_array(to, kind, COPY_DEVICE_TO_HOST);
+    return error ? error
+                 : rows_copy(stream, array_side(to, x, y), common_memory(from, pitch), width, height, kind,
+                             true);
 }
 
 API_PTSZ(cudaMemcpy2DToArrayAsync, (to, x, y, from, pitch, width, height, kind, stream), cudaArray_t to,
@@ -157,7 +174,10 @@ API_PTSZ(cudaMemcpy2DToArrayAsync, (to, x, y, from, pitch, width, height, kind, 
 API_PTDS(cudaMemcpy2DFromArray, (to, pitch, from, x, y, width, height, kind), void *to, size_t pitch,
          cudaArray_t from, size_t x, size_t y, size_t width, size_t height, int kind)
 {
-    return rows_copy(stream, common_memory(to, pitch), array_side(from, x, y), width, height, kind, true);
+    cudaError_t error = check_array(from, kind, COPY_HOST_TO_DEVICE);
+    return error ? error
+                 : rows_copy(stream, common_memory(to, pitch), array_side(from, x, y), width, height, kind,
+                             true);
 }
 
 API_PTSZ(cudaMemcpy2DFromArrayAsync, (to, pitch, from, x, y, width, height, kind, stream), void *to,
@@ -250,7 +270,11 @@ static struct copy_side box_side(cudaArray_t array, const struct cudaPitchedPtr 
 
 cudaError_t cuda_copy_box(cudaStream_t stream, const struct cudaMemcpy3DParms *box, bool wait)
 {
-    if (!box || (!box->srcArray && !box->srcPtr.ptr) || (!box->dstArray && !box->dstPtr.ptr))
+    if (!box)
+        return cudaErrorInvalidValue;
+    if (!box->extent.width || !box->extent.height || !box->extent.depth)
+        return cudaSuccess;
+    if (!box->srcArray == !box->srcPtr.ptr || !box->dstArray == !box->dstPtr.ptr)
         return cudaErrorInvalidValue;
     const struct array *array = box->srcArray ? box->srcArray : box->dstArray;
     struct copy copy = {.from = box_side(box->srcArray, &box->srcPtr, &box->srcPos),
@@ -259,6 +283,60 @@ cudaError_t cuda_copy_box(cudaStream_t stream, const struct cudaMemcpy3DParms *b
                         .height = box->extent.height,
                         .depth = box->extent.depth};
     return submit(stream, &copy, box->kind, wait);
+}
+
+static void place_box(const struct copy_side *side, cudaArray_t *array, struct cudaPitchedPtr *pointer,
+                      struct cudaPos *at)
+{
+    *array = side->array;
+    *at = (struct cudaPos){side->x_bytes / (side->array ? side->array->element_bytes : 1), side->y, side->z};
+    if (!side->array)
+        *pointer = (struct cudaPitchedPtr){(void *)(uintptr_t)side->address, side->pitch, 0, side->rows};
+}
+
+struct cudaMemcpy3DParms cuda_box_of(const struct copy *copy)
+{
+    const struct array *array = copy->from.array ? copy->from.array : copy->to.array;
+    static const int kinds[2][2] = {{COPY_DEFAULT, COPY_HOST_TO_DEVICE},
+                                    {COPY_DEVICE_TO_HOST, COPY_DEVICE_TO_DEVICE}};
+    struct cudaMemcpy3DParms box = {
+        .extent = {copy->width_bytes / (array ? array->element_bytes : 1), copy->height, copy->depth},
+        .kind = kinds[copy->from.must_be_device][copy->to.must_be_device]};
+    place_box(&copy->from, &box.srcArray, &box.srcPtr, &box.srcPos);
+    place_box(&copy->to, &box.dstArray, &box.dstPtr, &box.dstPos);
+    return box;
+}
+
+struct CUDA_MEMCPY3D cuda_box_for_driver(const struct cudaMemcpy3DParms *box)
+{
+    const struct array *array = box->srcArray ? box->srcArray : box->dstArray;
+    size_t from_bytes = box->srcArray ? box->srcArray->element_bytes : 1;
+    size_t to_bytes = box->dstArray ? box->dstArray->element_bytes : 1;
+    static const int from_types[] = {CU_MEMORY_HOST, CU_MEMORY_HOST, CU_MEMORY_DEVICE, CU_MEMORY_DEVICE,
+                                     CU_MEMORY_UNIFIED};
+    static const int to_types[] = {CU_MEMORY_HOST, CU_MEMORY_DEVICE, CU_MEMORY_HOST, CU_MEMORY_DEVICE,
+                                   CU_MEMORY_UNIFIED};
+    return (struct CUDA_MEMCPY3D){.srcXInBytes = box->srcPos.x * from_bytes,
+                                  .srcY = box->srcPos.y,
+                                  .srcZ = box->srcPos.z,
+                                  .srcMemoryType = box->srcArray ? CU_MEMORY_ARRAY : from_types[box->kind],
+                                  .srcHost = box->srcPtr.ptr,
+                                  .srcDevice = (CUdeviceptr)(uintptr_t)box->srcPtr.ptr,
+                                  .srcArray = box->srcArray,
+                                  .srcPitch = box->srcPtr.pitch,
+                                  .srcHeight = box->srcPtr.ysize,
+                                  .dstXInBytes = box->dstPos.x * to_bytes,
+                                  .dstY = box->dstPos.y,
+                                  .dstZ = box->dstPos.z,
+                                  .dstMemoryType = box->dstArray ? CU_MEMORY_ARRAY : to_types[box->kind],
+                                  .dstHost = box->dstPtr.ptr,
+                                  .dstDevice = (CUdeviceptr)(uintptr_t)box->dstPtr.ptr,
+                                  .dstArray = box->dstArray,
+                                  .dstPitch = box->dstPtr.pitch,
+                                  .dstHeight = box->dstPtr.ysize,
+                                  .WidthInBytes = box->extent.width * (array ? array->element_bytes : 1),
+                                  .Height = box->extent.height,
+                                  .Depth = box->extent.depth};
 }
 
 struct cudaMemcpy3DParms cuda_run_of_bytes(void *to, const void *from, size_t bytes, int kind)
@@ -293,12 +371,33 @@ API_PTSZ(cudaMemcpy3DAsync, (box, stream), const struct cudaMemcpy3DParms *box, 
 
 API_PTDS(cudaMemcpy3DPeer, (box), const struct cudaMemcpy3DPeerParms *box)
 {
+    if (!box)
+        return cudaErrorInvalidValue;
     struct cudaMemcpy3DParms plain = without_devices(box);
     return cuda_copy_box(stream, &plain, true);
 }
 
 API_PTSZ(cudaMemcpy3DPeerAsync, (box, stream), const struct cudaMemcpy3DPeerParms *box, cudaStream_t stream)
 {
+    if (!box)
+        return cudaErrorInvalidValue;
     struct cudaMemcpy3DParms plain = without_devices(box);
     return cuda_copy_box(stream, &plain, false);
+}
+
+/* ---- several at a time: what order their accesses may have is not looked at, they are made in the stream's
+ * ---- */
+
+API_PTSZ(cudaMemcpyBatchAsync, (to, from, bytes, count, attributes, firsts, attribute_count, stream),
+         void *const *to, const void *const *from, const size_t *bytes, size_t count, const void *attributes,
+         const size_t *firsts, size_t attribute_count, cudaStream_t stream)
+{
+    bool listed =
+        to && from && bytes && count && attributes && firsts && attribute_count && attribute_count <= count;
+    if (!listed || !stream || stream == STREAM_LEGACY)
+        return cudaErrorInvalidValue;
+    cudaError_t error = cudaSuccess;
+    for (size_t i = 0; i < count && !error; i++)
+        error = bytes_copy(stream, (void *)(uintptr_t)to[i], from[i], bytes[i], COPY_DEFAULT, false);
+    return error;
 }

@@ -76,11 +76,22 @@ API_ANY(cudaSetDevice, (index), int index)
     return cudaSuccess;
 }
 
+/* Of the ways to wait, one at most. */
+static bool flags_are_valid(unsigned flags)
+{
+    enum { WAYS = 7 };
+    unsigned way = flags & WAYS;
+    return !(flags & ~(unsigned)FLAGS_KNOWN) && !(way & (way - 1));
+}
+
 API_ANY(cudaInitDevice, (index, device_flags, flags), int index, unsigned device_flags, unsigned flags)
 {
-    (void)device_flags, (void)flags;
+    enum { DEVICE_FLAGS_ARE_VALID = 1 };
     cudaError_t error = cuda_initialize();
-    return error ? error : cuda_device_at(index) ? cudaSuccess : cudaErrorInvalidDevice;
+    if (!error && !cuda_device_at(index))
+        error = cudaErrorInvalidDevice;
+    bool bad = flags & DEVICE_FLAGS_ARE_VALID && !flags_are_valid(device_flags);
+    return error ? error : bad ? cudaErrorInvalidValue : cudaSuccess;
 }
 
 /* Which device fits best: all are alike. */
@@ -95,6 +106,8 @@ API_ANY(cudaChooseDevice, (index, wanted), int *index, const struct cudaDevicePr
 API_ANY(cudaSetValidDevices, (indexes, count), const int *indexes, int count)
 {
     cudaError_t error = cuda_initialize();
+    if (!error && (count < 0 || (count && !indexes) || (unsigned)count > driver_device_count(cuda_driver())))
+        error = cudaErrorInvalidValue;
     for (int i = 0; !error && i < count; i++)
         error = cuda_device_at(indexes[i]) ? cudaSuccess : cudaErrorInvalidDevice;
     return error;
@@ -166,13 +179,20 @@ API(cudaDeviceGetByPCIBusId, (index, name), int *index, const char *name)
 
 API(cudaDeviceSynchronize, (), void)
 {
-    return device_synchronize(cuda_device());
+    cudaError_t error = capture_check_device(cuda_driver());
+    return error ? error : (cudaError_t)device_synchronize(cuda_device());
 }
 
 API_ANY(cudaDeviceReset, (), void)
 {
     cudaError_t error = runtime_device();
-    return error ? error : (cudaError_t)device_reset(cuda_device());
+    if (error)
+        return error;
+    bool lost = device_error(cuda_device()); /* an H200 cannot be used by the process any more */
+    error = device_reset(cuda_device());
+    if (lost)
+        cuda_context()->error = cudaErrorDevicesUnavailable;
+    return error;
 }
 
 API(cudaDeviceGetLimit, (value, limit), size_t *value, int limit)
@@ -180,8 +200,11 @@ API(cudaDeviceGetLimit, (value, limit), size_t *value, int limit)
     return common_limit(cuda_device(), limit, value);
 }
 
-API(cudaDeviceSetLimit, (limit, value), int limit, size_t value)
+API_WAITS(cudaDeviceSetLimit, (limit, value), int limit, size_t value)
 {
+    enum { PERSISTING_L2 = 6 };
+    if (limit == PERSISTING_L2 && value > device_spec(cuda_device())->l2_persisting_max)
+        return cudaErrorInvalidValue;
     return device_limit_set(cuda_device(), limit, value);
 }
 
@@ -198,7 +221,7 @@ API(cudaDeviceGetStreamPriorityRange, (least, greatest), int *least, int *greate
 
 API(cudaSetDeviceFlags, (flags), unsigned flags)
 {
-    if (flags & ~(unsigned)FLAGS_KNOWN)
+    if (!flags_are_valid(flags))
         return cudaErrorInvalidValue;
     cuda_context()->flags = flags;
     return cudaSuccess;
@@ -213,14 +236,18 @@ API(cudaGetDeviceFlags, (flags), unsigned *flags)
 
 API(cudaDeviceSetCacheConfig, (config), int config)
 {
+    enum { LAST = 3 };
+    if (config < 0 || config > LAST)
+        return cudaErrorInvalidValue;
     cuda_context()->cache_config = config;
     return cudaSuccess;
 }
 
 API(cudaDeviceGetCacheConfig, (config), int *config)
 {
-    *config = cuda_context()->cache_config;
-    return cudaSuccess;
+    if (config)
+        *config = cuda_context()->cache_config;
+    return config ? cudaSuccess : cudaErrorInvalidValue;
 }
 
 API(cudaDeviceSetSharedMemConfig, (config), int config)
@@ -242,8 +269,8 @@ API(cudaCtxResetPersistingL2Cache, (), void)
 
 API(cudaDeviceFlushGPUDirectRDMAWrites, (target, scope), int target, int scope)
 {
-    (void)target, (void)scope;
-    return cudaSuccess;
+    enum { TO_OWNER = 100, TO_ALL = 200 };
+    return !target && (scope == TO_OWNER || scope == TO_ALL) ? cudaSuccess : cudaErrorInvalidValue;
 }
 
 CU(cuFlushGPUDirectRDMAWrites, (target, scope), int target, int scope)

@@ -5,7 +5,7 @@ static cudaError_t fill(cudaStream_t stream, struct cudaPitchedPtr to, int value
                         bool wait)
 {
     struct fill what = {.to = {.address = (uint64_t)(uintptr_t)to.ptr,
-                               .pitch = to.pitch,
+                               .pitch = extent.height * extent.depth > 1 ? to.pitch : 0,
                                .rows = to.ysize,
                                .must_be_device = true},
                         .value = (uint32_t)(value & 0xff),

@@ -4,11 +4,11 @@
 cudaError_t graph_add_alloc(struct graph_node **node, struct graph *graph, struct graph_node *const *before,
                             size_t count, struct cudaMemAllocNodeParams *what)
 {
-    struct node_work work = {.kind = NODE_ALLOC};
+    struct node_work work = {.kind = NODE_ALLOC, .device = cuda_device()};
     if (!what || (what->accessDescCount && !what->accessDescs))
         return cudaErrorInvalidValue;
     work.alloc = *what;
-    cudaError_t error = graph_add(node, graph, before, count, &work, NULL);
+    cudaError_t error = graph_add(node, graph, &(struct node_list){before, NULL, count}, &work);
     if (!error)
         what->dptr = work.alloc.dptr;
     return error;
@@ -17,8 +17,8 @@ cudaError_t graph_add_alloc(struct graph_node **node, struct graph *graph, struc
 cudaError_t graph_add_free(struct graph_node **node, struct graph *graph, struct graph_node *const *before,
                            size_t count, void *address)
 {
-    struct node_work work = {.kind = NODE_FREE, .freed = address};
-    return graph_add(node, graph, before, count, &work, NULL);
+    struct node_work work = {.kind = NODE_FREE, .device = cuda_device(), .freed = address};
+    return graph_add(node, graph, &(struct node_list){before, NULL, count}, &work);
 }
 
 cudaError_t graph_alloc_of(const struct graph_node *node, struct cudaMemAllocNodeParams *what)

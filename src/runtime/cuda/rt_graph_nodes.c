@@ -1,14 +1,11 @@
-/* Graphs made node by node. Kernel, copy, fill and host nodes have three functions each: to add one, to
- * change it, and to change it where it was instantiated. */
+/* Graphs made node by node. Kernel, copy, fill, host and event nodes have three functions each: to add one,
+ * to change it, and to change it where it was instantiated. */
 #include "runtime/cuda/copy.h"
 #include "runtime/cuda/graph.h"
 
-API(cudaGraphCreate, (graph, flags), struct graph **graph, unsigned flags)
+API_ANY(cudaGraphCreate, (graph, flags), struct graph **graph, unsigned flags)
 {
-    if (!graph || flags)
-        return cudaErrorInvalidValue;
-    *graph = graph_new();
-    return cudaSuccess;
+    return graph_create(graph, flags);
 }
 
 API(cudaGraphDestroyNode, (node), struct graph_node *node)
@@ -16,39 +13,43 @@ API(cudaGraphDestroyNode, (node), struct graph_node *node)
     return graph_remove(node);
 }
 
-static cudaError_t each_edge(struct graph_node *const *from, struct graph_node *const *to, size_t count,
-                             cudaError_t (*change)(struct graph_node *, struct graph_node *))
-{
-    cudaError_t error = count && (!from || !to) ? cudaErrorInvalidValue : cudaSuccess;
-    for (size_t i = 0; !error && i < count; i++)
-        error = change(from[i], to[i]);
-    return error;
-}
-
 API(cudaGraphAddDependencies, (graph, from, to, edges, count), struct graph *graph,
-    struct graph_node *const *from, struct graph_node *const *to, const void *edges, size_t count)
+    struct graph_node *const *from, struct graph_node *const *to, const struct cudaGraphEdgeData *edges,
+    size_t count)
 {
-    (void)edges;
-    return graph ? each_edge(from, to, count, graph_connect) : cudaErrorInvalidValue;
+    return graph_connect(graph, &(struct node_list){from, edges, count}, to);
 }
 
 API(cudaGraphRemoveDependencies, (graph, from, to, edges, count), struct graph *graph,
-    struct graph_node *const *from, struct graph_node *const *to, const void *edges, size_t count)
+    struct graph_node *const *from, struct graph_node *const *to, const struct cudaGraphEdgeData *edges,
+    size_t count)
 {
-    (void)edges;
-    return graph ? each_edge(from, to, count, graph_cut) : cudaErrorInvalidValue;
+    return graph_disconnect(graph, &(struct node_list){from, edges, count}, to);
+}
+
+static cudaError_t add(struct graph_node **node, struct graph *graph, struct graph_node *const *before,
+                       size_t count, struct node_work *work)
+{
+    work->device = cuda_device();
+    return graph_add(node, graph, &(struct node_list){before, NULL, count}, work);
 }
 
 API(cudaGraphAddEmptyNode, (node, graph, before, count), struct graph_node **node, struct graph *graph,
     struct graph_node *const *before, size_t count)
 {
-    return graph_add(node, graph, before, count, &(struct node_work){.kind = NODE_EMPTY}, NULL);
+    return add(node, graph, before, count, &(struct node_work){.kind = NODE_EMPTY});
 }
 
 API(cudaGraphAddChildGraphNode, (node, graph, before, count, child), struct graph_node **node,
     struct graph *graph, struct graph_node *const *before, size_t count, struct graph *child)
 {
-    return graph_add(node, graph, before, count, &(struct node_work){.kind = NODE_CHILD}, child);
+    return add(node, graph, before, count, &(struct node_work){.kind = NODE_CHILD, .child = {child, 0}});
+}
+
+API(cudaGraphExecChildGraphNodeSetParams, (exec, node, child), struct graph_exec *exec,
+    struct graph_node *node, struct graph *child)
+{
+    return graph_exec_set_child(exec, node, child);
 }
 
 #define NODE_FUNCTIONS(Name, KIND, field, type)                                                              \
@@ -59,7 +60,7 @@ API(cudaGraphAddChildGraphNode, (node, graph, before, count, child), struct grap
         if (!what)                                                                                           \
             return cudaErrorInvalidValue;                                                                    \
         work.field = *what;                                                                                  \
-        return graph_add(node, graph, before, count, &work, NULL);                                           \
+        return add(node, graph, before, count, &work);                                                       \
     }                                                                                                        \
     API(cudaGraph##Name##NodeSetParams, (node, what), struct graph_node *node, const struct type *what)      \
     {                                                                                                        \
@@ -77,14 +78,7 @@ API(cudaGraphAddChildGraphNode, (node, graph, before, count, child), struct grap
             return cudaErrorInvalidValue;                                                                    \
         work.field = *what;                                                                                  \
         return graph_exec_set(exec, node, &work);                                                            \
-    }
-
-NODE_FUNCTIONS(Kernel, NODE_KERNEL, kernel, cudaKernelNodeParams)
-NODE_FUNCTIONS(Memcpy, NODE_COPY, copy, cudaMemcpy3DParms)
-NODE_FUNCTIONS(Memset, NODE_FILL, fill, cudaMemsetParams)
-NODE_FUNCTIONS(Host, NODE_HOST, host, cudaHostNodeParams)
-
-#define NODE_QUERY(Name, KIND, field, type)                                                                  \
+    }                                                                                                        \
     API(cudaGraph##Name##NodeGetParams, (node, what), struct graph_node *node, struct type *what)            \
     {                                                                                                        \
         if (!node || !what || node_work(node)->kind != KIND)                                                 \
@@ -93,55 +87,86 @@ NODE_FUNCTIONS(Host, NODE_HOST, host, cudaHostNodeParams)
         return cudaSuccess;                                                                                  \
     }
 
-NODE_QUERY(Memcpy, NODE_COPY, copy, cudaMemcpy3DParms)
-NODE_QUERY(Memset, NODE_FILL, fill, cudaMemsetParams)
-NODE_QUERY(Host, NODE_HOST, host, cudaHostNodeParams)
+NODE_FUNCTIONS(Kernel, NODE_KERNEL, kernel, cudaKernelNodeParams)
+NODE_FUNCTIONS(Memcpy, NODE_COPY, copy, cudaMemcpy3DParms)
+NODE_FUNCTIONS(Memset, NODE_FILL, fill, cudaMemsetParams)
+NODE_FUNCTIONS(Host, NODE_HOST, host, cudaHostNodeParams)
 
-/* ---- copies of a run of bytes ---- */
+#define EVENT_FUNCTIONS(Name, KIND)                                                                          \
+    API(cudaGraphAddEvent##Name##Node, (node, graph, before, count, event), struct graph_node **node,        \
+        struct graph *graph, struct graph_node *const *before, size_t count, cudaEvent_t event)              \
+    {                                                                                                        \
+        return add(node, graph, before, count, &(struct node_work){.kind = KIND, .event = event});           \
+    }                                                                                                        \
+    API(cudaGraphEvent##Name##NodeSetEvent, (node, event), struct graph_node *node, cudaEvent_t event)       \
+    {                                                                                                        \
+        return node_set(node, &(struct node_work){.kind = KIND, .event = event});                            \
+    }                                                                                                        \
+    API(cudaGraphExecEvent##Name##NodeSetEvent, (exec, node, event), struct graph_exec *exec,                \
+        struct graph_node *node, cudaEvent_t event)                                                          \
+    {                                                                                                        \
+        return graph_exec_set(exec, node, &(struct node_work){.kind = KIND, .event = event});                \
+    }                                                                                                        \
+    API(cudaGraphEvent##Name##NodeGetEvent, (node, event), struct graph_node *node, cudaEvent_t *event)      \
+    {                                                                                                        \
+        if (!node || !event || node_work(node)->kind != KIND)                                                \
+            return cudaErrorInvalidValue;                                                                    \
+        *event = node_work(node)->event;                                                                     \
+        return cudaSuccess;                                                                                  \
+    }
 
-static struct node_work run_work(void *to, const void *from, size_t bytes, int kind)
+EVENT_FUNCTIONS(Record, NODE_RECORD)
+EVENT_FUNCTIONS(Wait, NODE_WAIT)
+
+/* ---- attributes of kernels' nodes ---- */
+
+API(cudaGraphKernelNodeGetAttribute, (node, id, value), struct graph_node *node, int id, void *value)
 {
-    return (struct node_work){.kind = NODE_COPY, .copy = cuda_run_of_bytes(to, from, bytes, kind)};
+    return node_get_attribute(node, id, value);
 }
 
-API(cudaGraphAddMemcpyNode1D, (node, graph, before, count, to, from, bytes, kind), struct graph_node **node,
-    struct graph *graph, struct graph_node *const *before, size_t count, void *to, const void *from,
-    size_t bytes, int kind)
+API(cudaGraphKernelNodeSetAttribute, (node, id, value), struct graph_node *node, int id, const void *value)
 {
-    struct node_work work = run_work(to, from, bytes, kind);
-    return graph_add(node, graph, before, count, &work, NULL);
+    return node_set_attribute(node, id, value);
 }
 
-API(cudaGraphMemcpyNodeSetParams1D, (node, to, from, bytes, kind), struct graph_node *node, void *to,
-    const void *from, size_t bytes, int kind)
+API(cudaGraphKernelNodeCopyAttributes, (to, from), struct graph_node *to, struct graph_node *from)
 {
-    struct node_work work = run_work(to, from, bytes, kind);
-    return node_set(node, &work);
+    return node_copy_attributes(to, from);
 }
 
-API(cudaGraphExecMemcpyNodeSetParams1D, (exec, node, to, from, bytes, kind), struct graph_exec *exec,
-    struct graph_node *node, void *to, const void *from, size_t bytes, int kind)
+/* ---- nodes of any kind ---- */
+
+API(cudaGraphAddNode, (node, graph, before, edges, count, what), struct graph_node **node,
+    struct graph *graph, struct graph_node *const *before, const struct cudaGraphEdgeData *edges,
+    size_t count, struct cudaGraphNodeParams *what)
 {
-    struct node_work work = run_work(to, from, bytes, kind);
-    return graph_exec_set(exec, node, &work);
+    struct node_work work;
+    cudaError_t error = node_work_of(&work, what);
+    if (!error)
+        error = graph_add(node, graph, &(struct node_list){before, edges, count}, &work);
+    if (!error)
+        node_tell_made(&work, what);
+    return error;
 }
 
-API(cudaGraphAddMemcpyNodeToSymbol, (node, graph, before, count, key, from, bytes, offset, kind),
-    struct graph_node **node, struct graph *graph, struct graph_node *const *before, size_t count,
-    const void *key, const void *from, size_t bytes, size_t offset, int kind)
+API(cudaGraphNodeSetParams, (node, what), struct graph_node *node, struct cudaGraphNodeParams *what)
 {
-    uint64_t to;
-    cudaError_t error = cuda_in_symbol(key, bytes, offset, &to);
-    struct node_work work = run_work((void *)(uintptr_t)(error ? 0 : to), from, bytes, kind);
-    return error ? error : graph_add(node, graph, before, count, &work, NULL);
+    struct node_work work;
+    cudaError_t error = node_work_of(&work, what);
+    return error ? error : node_change(node, &work);
 }
 
-API(cudaGraphAddMemcpyNodeFromSymbol, (node, graph, before, count, to, key, bytes, offset, kind),
-    struct graph_node **node, struct graph *graph, struct graph_node *const *before, size_t count, void *to,
-    const void *key, size_t bytes, size_t offset, int kind)
+API(cudaGraphExecNodeSetParams, (exec, node, what), struct graph_exec *exec, struct graph_node *node,
+    struct cudaGraphNodeParams *what)
 {
-    uint64_t from;
-    cudaError_t error = cuda_in_symbol(key, bytes, offset, &from);
-    struct node_work work = run_work(to, (void *)(uintptr_t)(error ? 0 : from), bytes, kind);
-    return error ? error : graph_add(node, graph, before, count, &work, NULL);
+    struct node_work work;
+    cudaError_t error = node_work_of(&work, what);
+    return error ? error : graph_exec_change(exec, node, &work);
+}
+
+API(cudaGraphConditionalHandleCreate, (handle, graph, initial, flags), uint64_t *handle, struct graph *graph,
+    unsigned initial, unsigned flags)
+{
+    return graph_handle_new(graph, cuda_device(), initial, flags, handle);
 }

@@ -34,7 +34,7 @@ API(cudaIpcCloseMemHandle, (pointer), void *pointer)
 
 cudaError_t cuda_ipc_event_handle(struct ipc_handle *handle, struct stream_event *event)
 {
-    if (!handle)
+    if (!handle || !event)
         return cudaErrorInvalidValue;
     return common_has_event(event) ? (cudaError_t)event_export(event, handle)
                                    : cudaErrorInvalidResourceHandle;

@@ -7,6 +7,14 @@
 
 /* ---- launches ---- */
 
+/* An event that a kernel records by itself keeps no time. */
+static cudaError_t check_event(cudaEvent_t event)
+{
+    if (!common_has_event(event))
+        return cudaErrorInvalidResourceHandle;
+    return event_flags(event) & EVENT_NO_TIMING ? cudaSuccess : cudaErrorNotSupported;
+}
+
 /* Turns a request into what the driver takes; events that follow the launch go to `events`, 2 at most. */
 static cudaError_t configure(const struct launch_request *request, struct launch_config *config,
                              cudaEvent_t events[2])
@@ -15,10 +23,16 @@ static cudaError_t configure(const struct launch_request *request, struct launch
                                      .block = {request->block.x, request->block.y, request->block.z},
                                      .shared_bytes = (uint32_t)request->shared_bytes,
                                      .cooperative = request->cooperative};
-    if (request->shared_bytes > INT32_MAX)
+    if (request->attribute_count && !request->attributes)
         return cudaErrorInvalidValue;
     for (unsigned i = 0; i < request->attribute_count; i++) {
         const struct cudaLaunchAttribute *attribute = &request->attributes[i];
+        bool event = attribute->id == LAUNCH_PROGRAMMATIC_EVENT || attribute->id == LAUNCH_COMPLETION_EVENT;
+        if (attribute->id < 0 || attribute->id > LAUNCH_LAST)
+            return cudaErrorInvalidValue;
+        cudaError_t error = event ? check_event(attribute->value.event) : cudaSuccess;
+        if (error)
+            return error;
         switch (attribute->id) {
         case LAUNCH_COOPERATIVE:
             config->cooperative |= attribute->value.cooperative != 0;
@@ -28,6 +42,9 @@ static cudaError_t configure(const struct launch_request *request, struct launch
             config->cluster[1] = attribute->value.cluster.y;
             config->cluster[2] = attribute->value.cluster.z;
             break;
+        case LAUNCH_PROGRAMMATIC:
+            config->programmatic = attribute->value.programmatic != 0;
+            break;
         case LAUNCH_PROGRAMMATIC_EVENT:
             events[0] = attribute->value.event;
             break;
@@ -36,10 +53,6 @@ static cudaError_t configure(const struct launch_request *request, struct launch
             break;
         default:; /* the others are about speed */
         }
-    }
-    for (int i = 0; i < 2; i++) {
-        if (events[i] && !common_has_event(events[i]))
-            return cudaErrorInvalidResourceHandle;
     }
     return cudaSuccess;
 }
@@ -53,7 +66,7 @@ static cudaError_t record_events(cudaError_t error, struct stream *stream, cudaE
 
 /* Programs seldom look at what a launch answers: one line says why there was none, but not over and over, and
  * not what the line before it said. */
-static cudaError_t tell_refused(const struct function *function, cudaError_t error)
+static cudaError_t tell_refused(const struct function *function, struct stream *stream, cudaError_t error)
 {
     static _Thread_local struct err told;
     const char *why = driver_detail();
@@ -63,6 +76,8 @@ static cudaError_t tell_refused(const struct function *function, cudaError_t err
         fprintf(stderr, "heddle: kernel %s was not launched%s%s\n", demangled(function_name(function)),
                 known ? "" : ": ", known ? "" : why);
     }
+    if (error)
+        capture_poison(stream);
     return error;
 }
 
@@ -75,7 +90,7 @@ cudaError_t cuda_launch(struct function *function, const struct launch_request *
         return error;
     struct stream *stream = cuda_stream(request->stream);
     err_set(driver_detail_err(), "%s", "");
-    error = tell_refused(function, stream_launch(stream, function, &config, arguments));
+    error = tell_refused(function, stream, stream_launch(stream, function, &config, arguments));
     return record_events(error, stream, events);
 }
 
@@ -89,7 +104,7 @@ static cudaError_t launch_packed(struct function *function, const struct launch_
         return error;
     struct stream *stream = cuda_stream(request->stream);
     err_set(driver_detail_err(), "%s", "");
-    error = tell_refused(function, stream_launch_packed(stream, function, &config, arguments, bytes));
+    error = tell_refused(function, stream, stream_launch_packed(stream, function, &config, arguments, bytes));
     return record_events(error, stream, events);
 }
 
@@ -98,6 +113,8 @@ cudaError_t cuda_launch_any(struct function *function, const struct launch_reque
 {
     const void *buffer = NULL;
     size_t bytes = 0;
+    if (arguments && extra)
+        return cudaErrorInvalidValue;
     if (arguments || !extra)
         return cuda_launch(function, request, arguments);
     for (; extra[0] != CU_LAUNCH_PARAM_END; extra += 2) {
@@ -114,6 +131,8 @@ cudaError_t cuda_launch_any(struct function *function, const struct launch_reque
 API_PTSZ(cudaLaunchKernel, (function, grid, block, arguments, shared_bytes, stream), const void *function,
          struct dim3 grid, struct dim3 block, void **arguments, size_t shared_bytes, cudaStream_t stream)
 {
+    if (!function)
+        return cudaErrorInvalidDeviceFunction;
     return cuda_launch(cuda_function(function),
                        &(struct launch_request){
                            .grid = grid, .block = block, .shared_bytes = shared_bytes, .stream = stream},
@@ -235,8 +254,9 @@ cudaError_t cuda_function_attributes(struct function *function, struct device *d
 API(cudaFuncGetAttributes, (attributes, function), struct cudaFuncAttributes *attributes,
     const void *function)
 {
-    return attributes ? cuda_function_attributes(cuda_function(function), cuda_device(), attributes)
-                      : cudaErrorInvalidValue;
+    if (!attributes || !function)
+        return attributes ? cudaErrorInvalidDeviceFunction : cudaErrorInvalidValue;
+    return cuda_function_attributes(cuda_function(function), cuda_device(), attributes);
 }
 
 API(cudaFuncSetAttribute, (function, attribute, value), const void *function, int attribute, int value)
@@ -267,6 +287,28 @@ API(cudaFuncSetSharedMemConfig, (function, config), const void *function, int co
     return cuda_function(function) ? cudaSuccess : cudaErrorInvalidResourceHandle;
 }
 
+cudaError_t cuda_parameter(struct function *function, size_t index, size_t *offset, size_t *bytes)
+{
+    uint64_t at, size;
+    if (!offset)
+        return cudaErrorInvalidValue;
+    if (!function)
+        return cudaErrorInvalidResourceHandle;
+    cudaError_t error = function_parameter(function, cuda_device(), index, &at, &size);
+    if (error)
+        return error;
+    *offset = at;
+    if (bytes)
+        *bytes = size;
+    return cudaSuccess;
+}
+
+API(cudaFuncGetParamInfo, (function, index, offset, bytes), const void *function, size_t index,
+    size_t *offset, size_t *bytes)
+{
+    return cuda_parameter(cuda_function(function), index, offset, bytes);
+}
+
 API(cudaFuncGetName, (name, function), const char **name, const void *function)
 {
     struct function *found = cuda_function(function);
@@ -278,12 +320,12 @@ API(cudaFuncGetName, (name, function), const char **name, const void *function)
 
 API(cudaGetFuncBySymbol, (function, symbol), cudaFunction_t *function, const void *symbol)
 {
-    if (!function)
-        return cudaErrorInvalidValue;
-    *function = cuda_function(symbol);
-    if (*function)
-        cuda_keep_function(*function);
-    return *function ? cudaSuccess : cudaErrorInvalidDeviceFunction;
+    struct function *found = cuda_function(symbol);
+    if (found)
+        cuda_keep_function(found);
+    if (function)
+        *function = found;
+    return found ? cudaSuccess : cudaErrorInvalidDeviceFunction;
 }
 
 API(cudaGetKernel, (kernel, symbol), cudaKernel_t *kernel, const void *symbol)

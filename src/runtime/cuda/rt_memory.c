@@ -2,6 +2,7 @@
 #include "runtime/cuda/memory.h"
 #include "driver/managed.h"
 #include "runtime/cuda/register.h"
+#include "runtime/cuda/stream.h"
 
 #include <string.h>
 
@@ -9,18 +10,20 @@ enum { HOST_FLAGS = HOST_PORTABLE | HOST_MAPPED | HOST_WRITE_COMBINED };
 enum { REGISTER_FLAGS = HOST_PORTABLE | HOST_MAPPED | 4 /* of a device's own memory */ | HOST_READ_ONLY };
 enum { NO_DEVICE = -2 /* cudaInvalidDeviceId */ };
 
-API(cudaMalloc, (pointer, bytes), void **pointer, size_t bytes)
+/* Its argument is looked at before all else, even a fault. */
+API_ANY(cudaMalloc, (pointer, bytes), void **pointer, size_t bytes)
 {
     uint64_t address = 0;
-    if (!pointer)
-        return cudaErrorInvalidValue;
-    cudaError_t error = memory_alloc(cuda_device(), bytes, &address);
+    cudaError_t error = pointer ? runtime_may_wait() : cudaErrorInvalidValue;
+    if (error)
+        return error;
+    error = memory_alloc(cuda_device(), bytes, &address);
     *pointer = (void *)(uintptr_t)address;
     return error;
 }
 
-API(cudaMallocPitch, (pointer, pitch, width, height), void **pointer, size_t *pitch, size_t width,
-    size_t height)
+API_WAITS(cudaMallocPitch, (pointer, pitch, width, height), void **pointer, size_t *pitch, size_t width,
+          size_t height)
 {
     uint64_t address = 0, row = 0;
     if (!pointer || !pitch)
@@ -32,7 +35,7 @@ API(cudaMallocPitch, (pointer, pitch, width, height), void **pointer, size_t *pi
     return error;
 }
 
-API(cudaMalloc3D, (pointer, extent), struct cudaPitchedPtr *pointer, struct cudaExtent extent)
+API_WAITS(cudaMalloc3D, (pointer, extent), struct cudaPitchedPtr *pointer, struct cudaExtent extent)
 {
     uint64_t address = 0, pitch = 0, rows;
     if (!pointer || __builtin_mul_overflow(extent.height, extent.depth, &rows))
@@ -44,7 +47,7 @@ API(cudaMalloc3D, (pointer, extent), struct cudaPitchedPtr *pointer, struct cuda
     return error;
 }
 
-API(cudaFree, (pointer), void *pointer)
+API_WAITS(cudaFree, (pointer), void *pointer)
 {
     return memory_free(cuda_driver(), (uint64_t)(uintptr_t)pointer);
 }
@@ -62,31 +65,34 @@ API(cudaMemGetInfo, (free_bytes, total_bytes), size_t *free_bytes, size_t *total
 
 /* ---- of the host ---- */
 
-API(cudaHostAlloc, (pointer, bytes, flags), void **pointer, size_t bytes, unsigned flags)
+API_WAITS(cudaHostAlloc, (pointer, bytes, flags), void **pointer, size_t bytes, unsigned flags)
 {
     if (!pointer || flags & ~(unsigned)HOST_FLAGS)
         return cudaErrorInvalidValue;
     return memory_host_alloc(cuda_driver(), bytes, flags | HOST_MAPPED, pointer);
 }
 
-API(cudaMallocHost, (pointer, bytes), void **pointer, size_t bytes)
+API_WAITS(cudaMallocHost, (pointer, bytes), void **pointer, size_t bytes)
 {
     return pointer ? memory_host_alloc(cuda_driver(), bytes, HOST_MAPPED, pointer) : cudaErrorInvalidValue;
 }
 
-API(cudaFreeHost, (pointer), void *pointer)
+API_WAITS(cudaFreeHost, (pointer), void *pointer)
 {
     return pointer ? memory_host_free(cuda_driver(), pointer) : cudaSuccess;
 }
 
-API(cudaHostRegister, (pointer, bytes, flags), void *pointer, size_t bytes, unsigned flags)
+API_WAITS(cudaHostRegister, (pointer, bytes, flags), void *pointer, size_t bytes, unsigned flags)
 {
+    struct memory_facts facts;
     if (!pointer || !bytes || flags & ~(unsigned)REGISTER_FLAGS)
+        return cudaErrorInvalidValue;
+    if (memory_find(cuda_driver(), (uint64_t)(uintptr_t)pointer, &facts) && facts.kind != MEMORY_REGISTERED)
         return cudaErrorInvalidValue;
     return memory_host_register(cuda_driver(), pointer, bytes, flags | HOST_MAPPED);
 }
 
-API(cudaHostUnregister, (pointer), void *pointer)
+API_WAITS(cudaHostUnregister, (pointer), void *pointer)
 {
     return pointer ? memory_host_unregister(cuda_driver(), pointer) : cudaErrorInvalidValue;
 }
@@ -118,13 +124,14 @@ API(cudaHostGetFlags, (flags, pointer), unsigned *flags, void *pointer)
 
 /* ---- managed ---- */
 
-API(cudaMallocManaged, (pointer, bytes, flags), void **pointer, size_t bytes, unsigned flags)
+API_WAITS(cudaMallocManaged, (pointer, bytes, flags), void **pointer, size_t bytes, unsigned flags)
 {
     enum { GLOBAL = 1, HOST = 2 };
     uint64_t address = 0;
-    if (!pointer || !bytes || (flags != GLOBAL && flags != HOST))
+    if (!pointer || (flags != GLOBAL && flags != HOST))
         return cudaErrorInvalidValue;
-    cudaError_t error = memory_managed_alloc(cuda_driver(), bytes, flags, &address);
+    cudaError_t error =
+        bytes ? (cudaError_t)memory_managed_alloc(cuda_driver(), bytes, flags, &address) : cudaSuccess;
     *pointer = (void *)(uintptr_t)address;
     return error;
 }
@@ -168,7 +175,7 @@ cudaError_t cuda_advise(const void *pointer, size_t bytes, int advice, struct cu
         return cudaErrorInvalidValue;
     enum managed_advice kind = (enum managed_advice)((advice - FIRST) / 2);
     bool placed = kind != ADVICE_READ_MOSTLY && advice != UNSET_PREFERRED;
-    cudaError_t error = placed ? cuda_location(location) : cudaSuccess;
+    cudaError_t error = placed && cuda_location(location) ? cudaErrorInvalidValue : cudaSuccess;
     if (!error)
         error = cuda_managed_range(pointer, bytes);
     if (!error)
@@ -189,6 +196,8 @@ cudaError_t cuda_prefetch(const void *pointer, size_t bytes, struct cudaMemLocat
     cudaError_t error = flags ? cudaErrorInvalidValue : cuda_location(location);
     if (!error)
         error = cuda_managed_range(pointer, bytes);
+    if (!error)
+        error = cuda_refuse_captured(stream);
     return error ? error
                  : (cudaError_t)managed_prefetch(cuda_stream(stream), (uint64_t)(uintptr_t)pointer, bytes,
                                                  place_of(location));
@@ -200,11 +209,24 @@ API_PTSZ(cudaMemPrefetchAsync, (pointer, bytes, location, flags, stream), const 
     return cuda_prefetch(pointer, bytes, location, flags, stream);
 }
 
+/* All of an allocation, to no stream, to the host, or to this one, which is not a default one. */
+cudaError_t cuda_attach(cudaStream_t stream, const void *pointer, size_t bytes, unsigned flags)
+{
+    enum { GLOBAL = 1, HOST = 2, SINGLE = 4 };
+    struct memory_facts facts;
+    cudaError_t error = cuda_managed_range(pointer, bytes ? bytes : 1);
+    if (error)
+        return error;
+    memory_find(cuda_driver(), (uint64_t)(uintptr_t)pointer, &facts);
+    bool whole = !bytes || (facts.base == (uint64_t)(uintptr_t)pointer && facts.bytes == bytes);
+    bool known = flags == GLOBAL || flags == HOST || (flags == SINGLE && !cuda_is_default(stream));
+    return whole && known ? cuda_refuse_captured(stream) : cudaErrorInvalidValue;
+}
+
 API_PTSZ(cudaStreamAttachMemAsync, (stream, pointer, bytes, flags), cudaStream_t stream, void *pointer,
          size_t bytes, unsigned flags)
 {
-    (void)stream, (void)flags;
-    return cuda_managed_range(pointer, bytes ? bytes : 1);
+    return cuda_attach(stream, pointer, bytes, flags);
 }
 
 /* A place, as attributes tell it: the device, or one of these. */
@@ -284,13 +306,14 @@ CU(cuMemRangeGetAttributes, (data, bytes, attributes, count, address, range), vo
 
 /* ---- about a pointer ---- */
 
-API(cudaPointerGetAttributes, (attributes, pointer), struct cudaPointerAttributes *attributes,
-    const void *pointer)
+API_ANY(cudaPointerGetAttributes, (attributes, pointer), struct cudaPointerAttributes *attributes,
+        const void *pointer)
 {
     struct memory_facts facts;
     void *p = (void *)(uintptr_t)pointer;
-    if (!attributes)
-        return cudaErrorInvalidValue;
+    cudaError_t error = attributes ? runtime_device() : cudaErrorInvalidValue;
+    if (error)
+        return error;
     attributes->type = POINTER_UNREGISTERED;
     attributes->device = NO_DEVICE;
     attributes->devicePointer = NULL;

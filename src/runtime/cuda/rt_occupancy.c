@@ -71,7 +71,9 @@ API(cudaOccupancyMaxActiveBlocksPerMultiprocessor, (blocks, function, threads, s
 API(cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags, (blocks, function, threads, shared_bytes, flags),
     int *blocks, const void *function, int threads, size_t shared_bytes, unsigned flags)
 {
-    (void)flags; /* about caching in L1, which takes nothing from shared memory */
+    enum { CACHING_OVERRIDE = 1 }; /* of L1, which takes nothing from shared memory */
+    if (flags & ~(unsigned)CACHING_OVERRIDE)
+        return cudaErrorInvalidValue;
     return cuda_occupancy(cuda_function(function), threads, shared_bytes, blocks);
 }
 

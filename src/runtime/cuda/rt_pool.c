@@ -32,12 +32,31 @@ cudaError_t cuda_pool_new(struct memory_pool **pool, const struct cudaMemPoolPro
     struct device *device = properties && properties->location.type == LOCATION_DEVICE
                                 ? cuda_device_at(properties->location.id)
                                 : NULL;
-    return pool && device ? memory_pool_new(device, properties->maxSize, pool) : cudaErrorInvalidValue;
+    enum { PINNED = 1 };
+    if (properties && properties->handleTypes)
+        return cudaErrorNotSupported;
+    return pool && device && properties->allocType == PINNED
+               ? memory_pool_new(device, properties->maxSize, pool)
+               : cudaErrorInvalidValue;
 }
 
 API(cudaMemPoolCreate, (pool, properties), cudaMemPool_t *pool, const struct cudaMemPoolProps *properties)
 {
     return cuda_pool_new(pool, properties);
+}
+
+/* No pool was made to be shared, nor is its memory: cuda_pool_new refuses that. */
+API(cudaMemPoolExportToShareableHandle, (handle, pool, type, flags), void *handle, cudaMemPool_t pool,
+    int type, unsigned flags)
+{
+    (void)handle, (void)pool, (void)type, (void)flags;
+    return cudaErrorInvalidValue;
+}
+
+API(cudaMemPoolExportPointer, (data, pointer), void *data, void *pointer)
+{
+    (void)data, (void)pointer;
+    return cudaErrorInvalidValue;
 }
 
 API(cudaMemPoolDestroy, (pool), cudaMemPool_t pool)
@@ -85,6 +104,9 @@ cudaError_t cuda_pool_set_attribute(struct memory_pool *pool, int attribute, con
     if (!pool || !value || attribute < POOL_REUSE_FIRST || attribute == POOL_RESERVED ||
         attribute == POOL_USED || attribute > POOL_USED_HIGH)
         return cudaErrorInvalidValue;
+    bool high = attribute == POOL_RESERVED_HIGH || attribute == POOL_USED_HIGH;
+    if (high && *(const uint64_t *)value) /* they can only begin anew */
+        return cudaErrorInvalidValue;
     if (attribute == POOL_THRESHOLD)
         memory_pool_set_threshold(pool, *(const uint64_t *)value);
     else if (attribute > POOL_THRESHOLD)
@@ -109,6 +131,9 @@ cudaError_t cuda_pool_set_access(struct memory_pool *pool, const struct cudaMemA
     for (size_t i = 0; !error && i < count; i++) {
         struct cudaMemLocation location = accesses[i].location;
         error = cuda_location(location);
+        if (!error && location.type == LOCATION_DEVICE && !accesses[i].flags &&
+            cuda_device_at(location.id) == memory_pool_device(pool))
+            error = cudaErrorInvalidDevice; /* its own */
         if (!error && location.type == LOCATION_DEVICE)
             error = memory_pool_set_access(pool, cuda_device_at(location.id), accesses[i].flags != 0);
     }
@@ -153,7 +178,7 @@ API(cudaDeviceGetMemPool, (pool, index), cudaMemPool_t *pool, int index)
 API(cudaDeviceSetMemPool, (index, pool), int index, cudaMemPool_t pool)
 {
     if (!pool || !cuda_device_at(index))
-        return pool ? cudaErrorInvalidDevice : cudaErrorInvalidValue;
+        return cudaErrorInvalidValue;
     return memory_pool_set_current(cuda_device_at(index), pool);
 }
 

@@ -45,58 +45,115 @@ API_PTSZ(cudaStreamQuery, (stream), cudaStream_t stream)
 
 API_PTSZ(cudaStreamSynchronize, (stream), cudaStream_t stream)
 {
-    return stream_synchronize(cuda_stream(stream));
+    cudaError_t error = capture_check_call(cuda_driver());
+    return error ? error : (cudaError_t)stream_synchronize(cuda_stream(stream));
 }
 
 API_PTSZ(cudaStreamWaitEvent, (stream, event, flags), cudaStream_t stream, cudaEvent_t event, unsigned flags)
 {
-    (void)flags;
-    return common_wait_event(cuda_stream(stream), event);
+    return cuda_wait_event(stream, event, flags);
 }
 
 API_PTSZ(cudaStreamGetDevice, (stream, index), cudaStream_t stream, int *index)
 {
-    *index = (int)device_index(stream_device(cuda_stream(stream)));
-    return cudaSuccess;
+    if (index)
+        *index = (int)device_index(stream_device(cuda_stream(stream)));
+    return index ? cudaSuccess : cudaErrorInvalidValue;
 }
 
 API_PTSZ(cudaStreamGetFlags, (stream, flags), cudaStream_t stream, unsigned *flags)
 {
-    *flags = stream_flags(cuda_stream(stream));
-    return cudaSuccess;
+    if (flags)
+        *flags = stream_flags(cuda_stream(stream));
+    return flags ? cudaSuccess : cudaErrorInvalidValue;
 }
 
 API_PTSZ(cudaStreamGetId, (stream, id), cudaStream_t stream, unsigned long long *id)
 {
-    *id = stream_id(cuda_stream(stream));
-    return cudaSuccess;
+    if (id)
+        *id = stream_id(cuda_stream(stream));
+    return id ? cudaSuccess : cudaErrorInvalidValue;
 }
 
 API_PTSZ(cudaStreamGetPriority, (stream, priority), cudaStream_t stream, int *priority)
 {
-    *priority = stream_priority(cuda_stream(stream));
-    return cudaSuccess;
+    if (priority)
+        *priority = stream_priority(cuda_stream(stream));
+    return priority ? cudaSuccess : cudaErrorInvalidValue;
+}
+
+static bool is_stream_attribute(int attribute)
+{
+    return attribute == LAUNCH_ACCESS_WINDOW || attribute == LAUNCH_SYNCHRONIZATION ||
+           attribute == LAUNCH_PRIORITY || attribute == LAUNCH_DOMAIN_MAP || attribute == LAUNCH_DOMAIN;
+}
+
+cudaError_t cuda_check_stream_attribute(int attribute, const void *value)
+{
+    enum { POLICY_BLOCKING = 4 }; /* the last one: they are 1 to 4 */
+    const struct cudaAccessPolicyWindow *window = value;
+    if (!value || !is_stream_attribute(attribute))
+        return cudaErrorInvalidValue;
+    if (attribute == LAUNCH_SYNCHRONIZATION)
+        return *(const unsigned *)value <= POLICY_BLOCKING ? cudaSuccess : cudaErrorInvalidValue;
+    bool fits = attribute != LAUNCH_ACCESS_WINDOW ||
+                (window->num_bytes <= device_spec(cuda_device())->l2_window_max && window->hitRatio >= 0 &&
+                 window->hitRatio <= 1);
+    return fits ? cudaSuccess : cudaErrorInvalidValue;
 }
 
 /* Attributes of streams are about caches and waiting: no result depends on them. */
 API_PTSZ(cudaStreamSetAttribute, (stream, attribute, value), cudaStream_t stream, int attribute,
          const void *value)
 {
-    (void)stream, (void)attribute;
-    return value ? cudaSuccess : cudaErrorInvalidValue;
+    (void)stream;
+    return cuda_check_stream_attribute(attribute, value);
 }
 
 API_PTSZ(cudaStreamGetAttribute, (stream, attribute, value), cudaStream_t stream, int attribute, void *value)
 {
-    (void)stream, (void)attribute;
+    (void)stream;
+    if (!value || !is_stream_attribute(attribute))
+        return cudaErrorInvalidValue;
     memset(value, 0, sizeof((struct cudaLaunchAttribute *)NULL)->value);
     return cudaSuccess;
 }
 
 API_PTSZ(cudaStreamCopyAttributes, (to, stream), cudaStream_t to, cudaStream_t stream)
 {
-    (void)to, (void)stream;
-    return cudaSuccess;
+    (void)stream;
+    return cuda_stream_known(to) ? cudaSuccess : cudaErrorInvalidResourceHandle;
+}
+
+/* What can be neither captured nor done meanwhile. */
+cudaError_t cuda_refuse_captured(cudaStream_t stream)
+{
+    if (!stream_is_captured(cuda_stream(stream)))
+        return cudaSuccess;
+    capture_poison(cuda_stream(stream));
+    return cudaErrorStreamCaptureUnsupported;
+}
+
+cudaError_t cuda_event_record(cudaEvent_t event, cudaStream_t stream, unsigned flags)
+{
+    enum { EXTERNAL = 1 };
+    if (flags & ~(unsigned)EXTERNAL)
+        return cudaErrorInvalidValue;
+    if (!(flags & EXTERNAL))
+        return common_event_record(event, cuda_stream(stream));
+    return common_has_event(event) ? (cudaError_t)event_record_external(event, cuda_stream(stream))
+                                   : cudaErrorInvalidResourceHandle;
+}
+
+cudaError_t cuda_wait_event(cudaStream_t stream, cudaEvent_t event, unsigned flags)
+{
+    enum { EXTERNAL = 1 };
+    if (flags & ~(unsigned)EXTERNAL)
+        return cudaErrorInvalidValue;
+    if (!(flags & EXTERNAL))
+        return common_wait_event(cuda_stream(stream), event);
+    return common_has_event(event) ? (cudaError_t)stream_wait_event_external(cuda_stream(stream), event)
+                                   : cudaErrorInvalidResourceHandle;
 }
 
 /* ---- functions of the host ---- */
@@ -112,6 +169,9 @@ cudaError_t cuda_callback(cudaStream_t stream, cudaStreamCallback *callback, voi
 {
     if (!callback || flags)
         return cudaErrorInvalidValue;
+    cudaError_t error = cuda_refuse_captured(stream);
+    if (error)
+        return error;
     return common_call_later(cuda_stream(stream),
                              &(struct common_call){.callback = callback, .handle = stream, .user = user});
 }
@@ -163,8 +223,7 @@ API_PTSZ(cudaEventRecord, (event, stream), cudaEvent_t event, cudaStream_t strea
 API_PTSZ(cudaEventRecordWithFlags, (event, stream, flags), cudaEvent_t event, cudaStream_t stream,
          unsigned flags)
 {
-    (void)flags;
-    return common_event_record(event, cuda_stream(stream));
+    return cuda_event_record(event, stream, flags);
 }
 
 API(cudaEventQuery, (event), cudaEvent_t event)

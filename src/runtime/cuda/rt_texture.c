@@ -66,6 +66,45 @@ static bool set_memory(struct texture *texture, const void *memory, const struct
     return true;
 }
 
+/* What the resource is made of; an H200 looks at it before all else. */
+static cudaError_t check_resource(const struct cudaResourceDesc *resource)
+{
+    const struct gpu_spec *gpu = device_spec(cuda_device());
+    struct memory_facts facts;
+    bool linear = resource->resType == RESOURCE_LINEAR;
+    const void *memory = linear ? resource->res.linear.devPtr : resource->res.pitch2D.devPtr;
+    if (resource->resType == RESOURCE_ARRAY || resource->resType == RESOURCE_MIPMAPPED)
+        return resource->res.array ? cudaSuccess : cudaErrorInvalidResourceHandle;
+    if (!memory_find(cuda_driver(), (uint64_t)(uintptr_t)memory, &facts))
+        return cudaErrorInvalidValue;
+    const struct cudaChannelFormatDesc *desc =
+        linear ? &resource->res.linear.desc : &resource->res.pitch2D.desc;
+    uint64_t element = (uint64_t)(desc->x + desc->y + desc->z + desc->w) / 8;
+    bool fits = linear ? (uint64_t)(uintptr_t)memory % gpu->texture_alignment == 0 &&
+                             resource->res.linear.sizeInBytes <= element * gpu->texture_1d_linear
+                       : resource->res.pitch2D.pitchInBytes % gpu->texture_pitch_alignment == 0;
+    return fits ? cudaSuccess : cudaErrorInvalidValue;
+}
+
+/* The bytes of an element of a view's format; 0: of blocks. */
+static uint64_t view_bytes(int format)
+{
+    enum { PLAIN = 24 };
+    static const uint8_t channel[] = {1, 1, 2, 2, 4, 4, 2, 4}, channels[] = {1, 2, 4};
+    return format >= 1 && format <= PLAIN ? (uint64_t)channel[(format - 1) / 3] * channels[(format - 1) % 3]
+                                          : 0;
+}
+
+static cudaError_t check_view(const struct cudaResourceDesc *resource,
+                              const struct cudaResourceViewDesc *view)
+{
+    const struct array *array = resource->resType == RESOURCE_ARRAY       ? resource->res.array
+                                : resource->resType == RESOURCE_MIPMAPPED ? resource->res.mipmap->levels[0]
+                                                                          : NULL;
+    uint64_t bytes = view_bytes(view->format);
+    return array && bytes && bytes != array->element_bytes ? cudaErrorInvalidValue : cudaSuccess;
+}
+
 static bool set_resource(struct texture *texture, const struct cudaResourceDesc *resource)
 {
     const struct cudaChannelFormatDesc *desc;
@@ -107,7 +146,14 @@ static cudaError_t set_sampling(struct texture *texture, const struct cudaTextur
 {
     bool integer = texture->channel != CHANNEL_F16 && texture->channel != CHANNEL_F32;
     bool wide = texture->channel == CHANNEL_U32 || texture->channel == CHANNEL_S32;
-    if (desc->readMode && wide)
+    enum { LAST_ADDRESS_MODE = 3 };
+    for (int i = 0; i < 3; i++) {
+        if (desc->addressMode[i] < 0 || desc->addressMode[i] > LAST_ADDRESS_MODE)
+            return cudaErrorInvalidValue;
+    }
+    if (desc->filterMode < 0 || desc->filterMode > 1)
+        return cudaErrorInvalidValue;
+    if (desc->readMode == 1 && (wide || !integer))
         return cudaErrorInvalidNormSetting;
     if (desc->filterMode && integer && !desc->readMode)
         return cudaErrorInvalidFilterSetting;
@@ -127,10 +173,14 @@ static cudaError_t set_sampling(struct texture *texture, const struct cudaTextur
 
 static cudaError_t make(unsigned long long *handle, const struct texture_source *source, bool is_surface)
 {
+    cudaError_t error = check_resource(&source->resource);
+    if (!error)
+        error = check_view(&source->resource, &source->view);
+    if (error)
+        return error;
     struct texture_object *object = mem_alloc(1, sizeof *object);
     object->source = *source;
-    cudaError_t error =
-        set_resource(&object->texture, &source->resource) ? cudaSuccess : cudaErrorInvalidValue;
+    error = set_resource(&object->texture, &source->resource) ? cudaSuccess : cudaErrorInvalidValue;
     if (!error && !is_surface)
         error = set_sampling(&object->texture, &source->texture);
     if (error)
@@ -178,10 +228,12 @@ API(cudaCreateTextureObject, (handle, resource, texture, view), cudaTextureObjec
     const struct cudaResourceDesc *resource, const struct cudaTextureDesc *texture,
     const struct cudaResourceViewDesc *view)
 {
-    static const struct cudaTextureDesc plain;
-    struct texture_source source = {.texture = texture ? *texture : plain};
+    struct texture_source source = {0};
     if (!resource)
         return cudaErrorInvalidValue;
+    if (!texture)
+        return cudaErrorInvalidResourceHandle;
+    source.texture = *texture;
     source.resource = *resource;
     if (view)
         source.view = *view;

@@ -37,14 +37,14 @@ static ncclResult_t order_before(struct ncclComm *comm, struct stream *stream)
     enum result result = RESULT_SUCCESS;
     if (!comm->done)
         result = event_new(comm->device, EVENT_NO_TIMING, &comm->done);
-    else if (comm->last_stream != stream && !stream_is_recording(stream))
+    else if (comm->last_stream != stream && !stream_is_captured(stream))
         result = stream_wait_event(stream, comm->done);
     return nccl_of(result);
 }
 
 static ncclResult_t order_after(struct ncclComm *comm, struct stream *stream)
 {
-    if (stream_is_recording(stream))
+    if (stream_is_captured(stream))
         return NCCL_SUCCESS;
     comm->last_stream = stream;
     return nccl_of(event_note(comm->done, stream));

@@ -1,4 +1,4 @@
-#include "ptx_run/builtin.h"
+#include "ptx_run/builtin_rows.h"
 #include "exec/heap.h"
 #include "exec/print.h"
 #include "ptx_run/access.h"
@@ -45,7 +45,7 @@ static bool read_text(const struct warp *w, uint32_t lane, uint64_t at, struct t
     }
 }
 
-static uint64_t read_local(const struct warp *w, uint32_t lane, uint64_t at, uint32_t bytes)
+uint64_t builtin_read(const struct warp *w, uint32_t lane, uint64_t at, uint32_t bytes)
 {
     uint64_t value = 0;
     for (uint32_t i = 0; i < bytes; i += 4)
@@ -53,10 +53,30 @@ static uint64_t read_local(const struct warp *w, uint32_t lane, uint64_t at, uin
     return value;
 }
 
-static void write_local(const struct warp *w, uint32_t lane, uint64_t at, uint32_t bytes, uint64_t value)
+void builtin_write(const struct warp *w, uint32_t lane, uint64_t at, uint32_t bytes, uint64_t value)
 {
     for (uint32_t i = 0; i < bytes; i += 4)
         *(uint32_t *)access_local(w, at + i, lane) = (uint32_t)(value >> 8 * i);
+}
+
+bool builtin_store(const struct warp *w, uint32_t lane, uint64_t at, const void *from, size_t bytes)
+{
+    enum ptx_space space = access_space_at(at);
+    struct range range;
+    if (at % sizeof(uint32_t) || bytes % sizeof(uint32_t))
+        return false;
+    for (size_t i = 0; i < bytes; i += sizeof(uint32_t)) {
+        void *to = (void *)(uintptr_t)(at + i);
+        if (space == PTX_LOCAL && at - WINDOW_LOCAL + bytes <= w->local_bytes)
+            to = access_local(w, at - WINDOW_LOCAL + i, lane);
+        else if (space == PTX_SHARED && at - WINDOW_SHARED + bytes <= w->isa.block->shared_bytes)
+            to = w->isa.block->shared + (at - WINDOW_SHARED) + i;
+        else if (space == PTX_LOCAL || space == PTX_SHARED ||
+                 !worker_find(w->isa.block->worker, at + i, &range) || range.read_only)
+            return false;
+        memcpy(to, (const char *)from + i, sizeof(uint32_t));
+    }
+    return true;
 }
 
 /* printf */
@@ -98,10 +118,10 @@ static void run_printf(struct warp *w, const struct op *op, lanes active,
     EACH_LANE (lane, active) {
         struct text text = {0};
         struct format format = {.base = {next_argument, next_string, true}, .warp = w, .lane = lane};
-        uint64_t at = read_local(w, lane, params[0], 8);
-        format.arguments = read_local(w, lane, params[1], 8);
+        uint64_t at = builtin_read(w, lane, params[0], 8);
+        format.arguments = builtin_read(w, lane, params[1], 8);
         if (!at) { /* so does an H200 */
-            write_local(w, lane, result, 4, UINT32_MAX);
+            builtin_write(w, lane, result, 4, UINT32_MAX);
             continue;
         }
         if (!read_text(w, lane, at, &text))
@@ -113,7 +133,7 @@ static void run_printf(struct warp *w, const struct op *op, lanes active,
             warp_fault(w, op, UINT32_C(1) << lane, FAULT_ADDRESS, format.arguments,
                        "an argument of printf cannot be read");
         print_line(worker);
-        write_local(w, lane, result, 4, min_u64(format.used, PRINTF_ARGUMENTS)); /* so did an H200 */
+        builtin_write(w, lane, result, 4, min_u64(format.used, PRINTF_ARGUMENTS)); /* so did an H200 */
     }
 }
 
@@ -126,11 +146,11 @@ static void run_assert(struct warp *w, const struct op *op, lanes active,
     static const int places[] = {0, 1, 3};
     (void)result;
     for (int i = 0; i < 3; i++)
-        if (!read_text(w, lane, read_local(w, lane, params[places[i]], 8), &texts[i]))
+        if (!read_text(w, lane, builtin_read(w, lane, params[places[i]], 8), &texts[i]))
             text_add(&texts[i], "?");
     char said[1024];
     snprintf(said, sizeof said, "%s:%u: %s: assertion `%s` failed", texts[1].at ? texts[1].at : "",
-             (uint32_t)read_local(w, lane, params[2], 4), texts[2].at ? texts[2].at : "",
+             (uint32_t)builtin_read(w, lane, params[2], 4), texts[2].at ? texts[2].at : "",
              texts[0].at ? texts[0].at : "");
     for (int i = 0; i < 3; i++)
         text_fini(&texts[i]);
@@ -145,8 +165,8 @@ static void run_malloc(struct warp *w, const struct op *op, lanes active,
     struct heap *heap = worker->grid->launch->heap;
     (void)op;
     EACH_LANE (lane, active) {
-        uint64_t bytes = read_local(w, lane, params[0], 8);
-        write_local(w, lane, result, 8, heap ? heap_take(heap, worker->sm, bytes) : 0);
+        uint64_t bytes = builtin_read(w, lane, params[0], 8);
+        builtin_write(w, lane, result, 8, heap ? heap_take(heap, worker->sm, bytes) : 0);
     }
 }
 
@@ -157,28 +177,45 @@ static void run_free(struct warp *w, const struct op *op, lanes active, const ui
     struct heap *heap = worker->grid->launch->heap;
     (void)result;
     EACH_LANE (lane, active) {
-        uint64_t at = read_local(w, lane, params[0], 8);
+        uint64_t at = builtin_read(w, lane, params[0], 8);
         if (at && (!heap || !heap_give(heap, worker->sm, at)))
             warp_fault(w, op, UINT32_C(1) << lane, FAULT_ADDRESS, at,
                        "free of 0x%llx, which malloc of a kernel did not give", (unsigned long long)at);
     }
 }
 
-static const struct builtin {
-    const char *name;
-    builtin_fn *run;
-    bool is_ordered;
-    uint8_t params[BUILTIN_PARAMS], result; /* bytes of each; 0: there is none */
-} rows[] = {{"vprintf", run_printf, true, {8, 8}, 4},
-            {"__assertfail", run_assert, false, {8, 8, 4, 8, 8}, 0},
-            {"malloc", run_malloc, true, {8}, 8},
-            {"free", run_free, true, {8}, 0}};
+/* Of a graph's conditional node: the handle is where its value is. */
+static void run_set_conditional(struct warp *w, const struct op *op, lanes active,
+                                const uint64_t params[BUILTIN_PARAMS], uint64_t result)
+{
+    struct range range;
+    (void)result;
+    EACH_LANE (lane, active) {
+        uint64_t handle = builtin_read(w, lane, params[0], 8);
+        uint32_t value = (uint32_t)builtin_read(w, lane, params[1], 4);
+        if (!worker_find(w->isa.block->worker, handle, &range) || handle % sizeof value)
+            warp_fault(w, op, UINT32_C(1) << lane, FAULT_ADDRESS, handle, "0x%llx is no conditional handle",
+                       (unsigned long long)handle);
+        else
+            __atomic_store_n((uint32_t *)(uintptr_t)handle, value, __ATOMIC_RELEASE);
+    }
+}
+
+static const struct builtin rows[] = {
+    {"vprintf", run_printf, true, false, {8, 8}, 4},
+    {"__assertfail", run_assert, false, false, {8, 8, 4, 8, 8}, 0},
+    {"malloc", run_malloc, true, false, {8}, 8},
+    {"free", run_free, true, false, {8}, 0},
+    {"cudaGraphSetConditional", run_set_conditional, false, false, {8, 4}, 0}};
 
 static const struct builtin *find_row(const char *name)
 {
     for (size_t i = 0; i < COUNT_OF(rows); i++)
         if (!strcmp(rows[i].name, name))
             return &rows[i];
+    for (const struct builtin *row = builtin_launches; row->name; row++)
+        if (!strcmp(row->name, name))
+            return row;
     return NULL;
 }
 
@@ -192,6 +229,12 @@ bool builtin_is_ordered(const char *name)
 {
     const struct builtin *row = find_row(name);
     return row && row->is_ordered;
+}
+
+bool builtin_launches_any(const char *name)
+{
+    const struct builtin *row = find_row(name);
+    return row && row->launches;
 }
 
 bool builtin_fits(const char *name, const struct call_value *params, uint32_t param_count,

@@ -308,8 +308,6 @@ enum lowered lower_call(struct lower *lower, struct op *op)
     const char *name = lower->function->symbols[target->index].name;
     call->function = program_function(lower->kernel->program, lower->code->module_index, name);
     call->builtin = call->function == SIZE_MAX ? builtin_find(name) : NULL;
-    if (!strncmp(name, "__cudaCDP", strlen("__cudaCDP")))
-        return lower_fail(lower, "Heddle does not support launches by kernels (dynamic parallelism) yet");
     if (call->function == SIZE_MAX && !call->builtin)
         return lower_fail(lower, "function %s is not defined in any module of the program", name);
     if (call->function != SIZE_MAX && lower->kernel->program->functions[call->function].function->is_kernel)

@@ -96,9 +96,13 @@ static void scan_operand(struct reach *reach, const struct function_entry *entry
     const struct ptx_symbol *symbol = &f->symbols[o->index];
     if (symbol->kind == PTX_SYM_FUNCTION) {
         size_t function = program_function(kernel->program, entry->module, symbol->name);
-        reach_function(reach, function);
+        if (function == SIZE_MAX ||
+            !entry_of(kernel, function)->function->is_kernel) /* those are launched, not called */
+            reach_function(reach, function);
         if (function == SIZE_MAX && builtin_is_ordered(symbol->name))
             kernel->base.facts.ordered = true;
+        if (function == SIZE_MAX && builtin_launches_any(symbol->name))
+            kernel->base.facts.launches = true;
     }
     if (symbol->kind == PTX_SYM_GLOBAL) {
         const struct ptx_variable *variable =

@@ -275,3 +275,14 @@ uint64_t ptx_kernel_address(const struct kernel *kernel)
     const struct ptx_kernel *own = ptx_kernel_of(kernel);
     return program_function_address(own->program, own->function);
 }
+
+struct kernel *ptx_kernel_at(const struct kernel *kernel, uint64_t pointer)
+{
+    const struct program *program = ptx_kernel_of(kernel)->program;
+    size_t function = program_function_at(program, pointer);
+    for (size_t i = 0; i < program->kernel_count && function != SIZE_MAX; i++) {
+        if (program->kernels[i]->function == function)
+            return &program->kernels[i]->base;
+    }
+    return NULL;
+}

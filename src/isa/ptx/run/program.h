@@ -40,5 +40,7 @@ bool program_symbol(const struct program *program, const char *name, struct symb
 /* Of its kernels: where a parameter lies in the argument block; what a function pointer to it holds. */
 void ptx_kernel_param(const struct kernel *kernel, uint32_t index, uint64_t *offset, uint64_t *bytes);
 uint64_t ptx_kernel_address(const struct kernel *kernel);
+struct kernel *ptx_kernel_at(const struct kernel *kernel,
+                             uint64_t pointer); /* of the same program; or NULL */
 
 #endif
