@@ -10,6 +10,7 @@
 struct timing_request {
     const char *mode, *system, *max_cycles, *kernels;
     const char *attach, *seat, *ranks;
+    const char *write_load, *placement;
     const char *checkpoint, *checkpoint_at, *checkpoint_every, *resume;
     bool checkpoint_stop, shared;
     bool cold_caches, no_progress;
@@ -38,6 +39,8 @@ struct timing_request {
          "write the system as it is then, with what it inherited marked, as a description"},                 \
         {"--attach", "PATH", "run on the machine of `heddle serve PATH`, beside other programs"},            \
         {"--ranks", "N", "simulate with N processes of this machine, by MPI: docs/mpi.md"},                  \
+        {"--write-load", "FILE", "write what it took to simulate each part of the system, for --placement"}, \
+        {"--placement", "FILE", "ranks get parts that took about as long in the run that wrote this file"},  \
         {"--seat", "N", "which of its programs this is, from 1; unless told, the next one"},                 \
         {"--kernels", "N-M", "time only these launches, counted from 0; the others just run"},               \
         {"--max-cycles", "N", "cycles after which a kernel fails, as if it never ended; 0: no limit"},       \

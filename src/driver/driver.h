@@ -59,6 +59,8 @@ struct timing_options {
     uint64_t checkpoint_every;         /* and again after so many; 0: once */
     bool checkpoint_stop;              /* the run ends there */
     const char *resume;                /* file of a checkpoint that the run goes on from; or NULL */
+    const char *write_load;            /* file that says what islands took (system/loads.h); or NULL */
+    const char *placement;             /* such a file, by which ranks get their parts; or NULL */
     const char *identity;              /* lines of what must be the same in both runs; or NULL */
     bool *stopped;                     /* set when the run ended as checkpoint_stop says; or NULL */
     bool islands_apart;                /* for tests: see engine_spec */

@@ -140,6 +140,8 @@ static bool options_of(struct driver_options *options)
     timing->on |= timing->attach != NULL;
     timing->checkpoint = text_of("HEDDLE_CHECKPOINT");
     timing->resume = text_of("HEDDLE_RESUME");
+    timing->write_load = text_of("HEDDLE_WRITE_LOAD");
+    timing->placement = text_of("HEDDLE_PLACEMENT");
     timing->identity = text_of("HEDDLE_IDENTITY");
     return true;
 }
@@ -285,5 +287,6 @@ void driver_at_exit(void)
     own->ended = true;
     own->interrupt = 1;
     driver_finish_tracing(own);
+    timeline_write_load(own);
     timeline_leave_ranks(own);
 }

@@ -71,6 +71,8 @@ struct engine_spec {
     /* The processes that the islands are spread over (ranks/ranks.h), or NULL: this one has them all. All
      * make the same model, and call the same functions in the same order. */
     struct ranks *ranks;
+
+    bool measures; /* engine_island_ns: how long each island takes */
 };
 
 struct engine *engine_new(const struct engine_spec *spec);
@@ -115,6 +117,11 @@ bool island_is_here(const struct island *island);
 /* The same of one that is there already; before engine_ready. */
 void engine_place(struct engine *engine, uint32_t island, uint32_t rank);
 uint32_t engine_island_count(const struct engine *engine);
+
+const char *engine_island_name(const struct engine *engine, uint32_t island);
+
+/* Of the host's time, that it has run so far on this rank. */
+uint64_t engine_island_ns(const struct engine *engine, uint32_t island);
 
 /* Islands that nobody placed are spread evenly, in the order they were made in. */
 void engine_spread(struct engine *engine);

@@ -30,6 +30,7 @@ struct island {
     bool is_here;
     bool watched;          /* keep watch_digest */
     uint64_t watch_digest; /* over all events so far */
+    double busy;           /* seconds that it ran, if that is measured */
     uint64_t lookahead;    /* the least latency of a link into it */
     char *name;
     struct err *failure; /* NULL while all is well */

@@ -140,6 +140,13 @@ static void run_apart(struct engine *engine, struct island *island, uint64_t lim
     engine->running = NULL;
 }
 
+static void run_measured(struct island *island, uint64_t limit)
+{
+    double begun = host_seconds();
+    island_run(island, limit);
+    island->busy += host_seconds() - begun;
+}
+
 static void run_from_list(struct crew_worker *me, struct crew_worker *owner)
 {
     for (;;) {
@@ -152,6 +159,8 @@ static void run_from_list(struct crew_worker *me, struct crew_worker *owner)
         uint64_t events = island->events;
         if (UNLIKELY(me->crew->engine->spec.apart))
             run_apart(me->crew->engine, island, window_limit(owner, i));
+        else if (UNLIKELY(me->crew->engine->spec.measures))
+            run_measured(island, window_limit(owner, i));
         else
             island_run(island, window_limit(owner, i));
         owner->last_events[i] = (uint32_t)(island->events - events);

@@ -84,7 +84,7 @@ static bool add_sm(struct gpu *gpu, uint32_t i, const char *path, const struct s
                                .probe = gpu->config.probe ? gpu->config.probe : &probe_of_nobody,
                                .siblings_ps = siblings_ps(gpu)};
     struct memsys_ranks ranks = ranks_of(gpu, member);
-    engine_rank(gpu->engine, memsys_rank_of(&ranks, number, sms_of_member(gpu)));
+    engine_rank(gpu->engine, memsys_rank_of(&ranks, ranks.sms, number, sms_of_member(gpu)));
     struct island *island = engine_island(gpu->engine, name.at);
     config.is_elsewhere = !island_is_here(island);
     island_own(gpu->engine, island);

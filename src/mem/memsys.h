@@ -27,13 +27,17 @@ typedef uint64_t memsys_atomic_fn(uint8_t operation, void *at, uint64_t operand,
 struct hostmem; /* mem/hostmem.h */
 
 /* Ranks that a home's islands are on: slices and SMs on all of them, the rest on the first. 0 of them: rank
- * 0. */
+ * 0 has all. */
 struct memsys_ranks {
     uint32_t first, count;
+    const uint32_t *sms,
+        *memory; /* by SM and by memory island: which it is on; NULL: they are spread evenly */
 };
-static inline uint32_t memsys_rank_of(const struct memsys_ranks *ranks, uint32_t number, uint32_t of)
+
+static inline uint32_t memsys_rank_of(const struct memsys_ranks *ranks, const uint32_t *known,
+                                      uint32_t number, uint32_t of)
 {
-    return ranks->first + (uint32_t)((uint64_t)number * ranks->count / of);
+    return known ? known[number] : ranks->first + (uint32_t)((uint64_t)number * ranks->count / of);
 }
 
 struct memsys_config {

@@ -1,8 +1,10 @@
 /* The leader's side: each call is told to the others, and made here, too. */
 #include "ranked/ranked.h"
 #include "base/bits.h"
+#include "base/file.h"
 #include "base/mem.h"
 #include "ranked/orders.h"
+#include "system/loads.h"
 #include "system/owned.h"
 
 #include <pthread.h>
@@ -31,6 +33,7 @@ struct leader {
     struct observed *observed; /* by GPU */
     uint32_t gpu_count;
     bool moves_managed;
+    struct text placed_by; /* what is in the file of the placement */
     uint64_t objects, tasks;
 };
 
@@ -269,6 +272,15 @@ static size_t links(const struct machine *base, struct machine_link *list, size_
     return machine_links(leader->machine, list, most);
 }
 
+static bool write_load(struct machine *base, const char *path, struct err *err)
+{
+    struct leader *leader = leader_of(base);
+    tell(leader, ORDER_WRITE_LOAD, NULL);
+    if (leader->is_lost)
+        *err = leader->err;
+    return !leader->is_lost && machine_write_load(leader->machine, path, err);
+}
+
 static bool interrupted(struct machine *base, struct err *err)
 {
     struct leader *leader = leader_of(base);
@@ -326,6 +338,7 @@ static void fini(struct machine *base)
     machine_free(leader->machine);
     pthread_mutex_destroy(&leader->lock);
     text_fini(&leader->queued);
+    text_fini(&leader->placed_by);
     mem_free(leader->changed);
     mem_free(leader->observed);
     mem_free(leader);
@@ -343,6 +356,7 @@ static const struct machine_ops leader_ops = {.fini = fini,
                                               .listen = listen,
                                               .begin = begin,
                                               .pass = pass,
+                                              .write_load = write_load,
                                               .links = links,
                                               .time = time_of,
                                               .end = end_of,
@@ -363,11 +377,17 @@ static bool tell_machine(struct leader *leader, const struct system *system,
                                  .checkpoint_every = options->checkpoint.every_cycles,
                                  .writes = options->checkpoint.write,
                                  .stops = options->checkpoint.stop,
-                                 .resumes = options->checkpoint.resume};
+                                 .resumes = options->checkpoint.resume,
+                                 .measures = options->measures,
+                                 .is_placed = options->placed_by};
     if (options->checkpoint.resume &&
         !machine_read_checkpoint(options->checkpoint.resume, &order.resumed, err))
         return false;
     config_dump_marked(&system->config, system->inherited, &order.config);
+    if (options->placed_by) {
+        text_add(&order.placement, "%s", options->placement);
+        text_add_bytes(&order.placed_by, options->placed_by->at, options->placed_by->length);
+    }
     told_machine_archive(&order, &body);
     told_machine_fini(&order);
     tell(leader, ORDER_MACHINE, &body);
@@ -387,8 +407,11 @@ struct machine *ranked_new(struct ranks *ranks, const struct system *system,
     leader->moves_managed = system_moves_managed(system);
     leader->observed = mem_alloc(leader->gpu_count, sizeof *leader->observed);
     pthread_mutex_init(&leader->lock, NULL);
-    if (tell_machine(leader, system, options, err) && (leader->machine = machine_new(system, &own, err)))
+    bool good = !own.placement || file_read(own.placement, LOADS_BYTES_MOST, &leader->placed_by, err);
+    own.placed_by = own.placement ? &leader->placed_by : NULL;
+    if (good && tell_machine(leader, system, &own, err) && (leader->machine = machine_new(system, &own, err)))
         return &leader->base;
+    text_fini(&leader->placed_by);
     pthread_mutex_destroy(&leader->lock);
     mem_free(leader->observed);
     mem_free(leader);

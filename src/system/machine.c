@@ -52,8 +52,10 @@ static bool build(struct local_machine *machine, struct err *err)
 {
     const struct system *system = machine->system;
     machine->apart = machine->options.islands_apart ? zone_new(ISLANDS_MOST) : NULL;
-    machine->engine = engine_new(&(struct engine_spec){
-        .payload_bytes = FABRIC_PAYLOAD_MOST, .apart = machine->apart, .ranks = machine->options.ranks});
+    machine->engine = engine_new(&(struct engine_spec){.payload_bytes = FABRIC_PAYLOAD_MOST,
+                                                       .apart = machine->apart,
+                                                       .ranks = machine->options.ranks,
+                                                       .measures = machine->options.measures});
     uint32_t host_node;
     if (!build_fabric(machine, &host_node, err) || !machine_plan(machine, err))
         return false;
@@ -121,6 +123,7 @@ static void free_local(struct machine *base)
     machine_managed_fini(machine);
     mem_free(machine->lent.list);
     mem_free(machine->passed.list);
+    mem_free(machine->spent.ns);
     mem_free(machine->gpus);
     mem_free(machine);
 }
@@ -372,8 +375,7 @@ static bool has_stopped_gpu(const struct local_machine *machine)
     return false;
 }
 
-/* Since the machine was made, both ways of each link; to be freed. */
-static struct net_traffic *traffic_now(const struct local_machine *machine)
+struct net_traffic *machine_traffic(const struct local_machine *machine)
 {
     size_t ways = 2 * (size_t)network_graph(machine->fabric)->link_count;
     struct net_traffic *all = mem_alloc(ways + 1, sizeof *all);
@@ -387,7 +389,7 @@ static void note_traffic(struct local_machine *machine)
 {
     struct passed_traffic *passed = &machine->passed;
     uint32_t links = machine->fabric ? network_graph(machine->fabric)->link_count : 0;
-    struct net_traffic *now = links ? traffic_now(machine) : NULL;
+    struct net_traffic *now = links ? machine_traffic(machine) : NULL;
     for (uint32_t i = 0; i < 2 * links; i++) {
         struct net_traffic more = now[i];
         if (i == passed->count) {
@@ -413,6 +415,7 @@ static void begin_anew(struct local_machine *machine)
     }
     machine_gather_all_pages(machine);
     note_traffic(machine);
+    machine_keep_load(machine);
     take_apart(machine);
     if (!build(machine, &err))
         BUG("the machine cannot be built again: %s", err.text);
@@ -785,7 +788,7 @@ static size_t links_of(const struct machine *base, struct machine_link *links, s
     if (!fabric)
         return 0;
     const struct net_graph *graph = network_graph(fabric);
-    struct net_traffic *now = traffic_now(local(base));
+    struct net_traffic *now = machine_traffic(local(base));
     for (uint32_t i = 0; i < graph->link_count && i < most; i++) {
         links[i] =
             (struct machine_link){.name = graph->links[i].name, .bytes_per_s = graph->links[i].bytes_per_s};
@@ -802,6 +805,11 @@ static size_t links_of(const struct machine *base, struct machine_link *links, s
     return graph->link_count;
 }
 
+static bool write_load(struct machine *base, const char *path, struct err *err)
+{
+    return machine_gather_load(local(base), path, err);
+}
+
 static const struct machine_ops local_ops = {.fini = free_local,
                                              .set_memory = set_memory,
                                              .sync_memory = sync_memory,
@@ -811,6 +819,7 @@ static const struct machine_ops local_ops = {.fini = free_local,
                                              .listen = listen_to,
                                              .begin = begin_task,
                                              .pass = pass,
+                                             .write_load = write_load,
                                              .links = links_of,
                                              .time = time_of,
                                              .end = end_of,
