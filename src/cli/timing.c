@@ -187,7 +187,12 @@ static bool attach_makes_sense(const struct timing_request *request, struct err 
 static bool ranks_make_sense(const struct timing_request *request, struct err *err)
 {
     const char *alone = request->attach ? "--attach" : request->shared ? "--shared" : NULL;
-    return !alone || ranks_job().count == 1 || err_set(err, "%s does not go with several ranks", alone);
+    return !alone || ranks_job().count == 1 ||
+           err_set(err,
+                   "%s does not go with several ranks: a machine that several processes attach to is "
+                   "simulated by "
+                   "one; use --threads N instead",
+                   alone);
 }
 
 /* Loads are written by the machine that ranks may have parts of. */
