@@ -106,6 +106,12 @@ struct driver_options {
  * a setting is wrong. */
 struct driver *driver_get(struct err *err);
 
+/* In a process of `heddle run` over ranks: a driver that is made with these options has them, if it is timed.
+ * One at a time. driver_keep_ranks: it was made (NULL: it was not); driver_give_ranks_back: it ends. */
+bool driver_take_ranks(struct driver_options *options, struct err *err);
+void driver_keep_ranks(struct driver *driver);
+void driver_give_ranks_back(const struct driver *driver);
+
 /* Before the first driver_get: the system where HEDDLE_SYSTEM names none. NULL: h200. */
 void driver_set_default_system(const char *name);
 

@@ -244,6 +244,8 @@ struct engine_asides {
     void (*tell)(void *user, bool asked, struct text *bytes);
     /* On rank 0: what came from this rank. False: it makes no sense. */
     bool (*take)(void *user, uint32_t rank, const char *bytes, size_t count);
+    /* On rank 0, then: all that happened before this time on any rank was told. */
+    void (*passed)(void *user, uint64_t time);
     void *user;
 };
 
@@ -261,7 +263,15 @@ struct engine_run {
     void (*window)(void *user, uint64_t time, uint64_t islands);
     void *user;
     const struct engine_asides *asides; /* or NULL */
+
+    /* Islands take turns moment by moment, on one thread: all that happens at one time happens island after
+     * island (engine_moment), then all of the next time. On each rank. The results are the same. */
+    bool by_moment;
 };
+
+/* Of a run by_moment, inside a component: what happens later anywhere has a later time, or the same time and
+ * a larger place. False: no island runs. */
+bool engine_moment(const struct engine *engine, uint64_t *time, uint64_t *place);
 
 enum engine_outcome engine_run(struct engine *engine, const struct engine_run *run, struct err *err);
 

@@ -111,7 +111,7 @@ struct engine {
     struct err *failure;      /* NULL while all is well */
     struct crew *crew;        /* threads and what they share; see window.c */
     bool watched;
-    const struct island *running; /* where they are apart */
+    const struct island *running; /* where they are apart, or run by_moment; or NULL */
 };
 
 /* Puts a message at the end of the port's queue. */

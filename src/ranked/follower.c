@@ -144,6 +144,14 @@ static bool links(struct follower *follower, struct archive *body, struct err *e
     return true;
 }
 
+/* What happens here is told by the leader. */
+static bool listen(struct follower *follower, struct archive *body, struct err *err)
+{
+    uint64_t kinds = 0;
+    ARCHIVE_VALUE(body, kinds);
+    return machine_listen(follower->machine, &(struct probe){.kinds = (uint32_t)kinds}, err);
+}
+
 static bool write_load(struct follower *follower, struct archive *body, struct err *err)
 {
     (void)body;
@@ -201,6 +209,7 @@ static bool follow(struct follower *follower, const struct text *order, struct e
         [ORDER_SYNC] = sync_memory,
         [ORDER_PASS] = pass,
         [ORDER_LINKS] = links,
+        [ORDER_LISTEN] = listen,
         [ORDER_WRITE_LOAD] = write_load,
         [ORDER_INTERRUPTED] = interrupted,
         [ORDER_BRING] = bring,

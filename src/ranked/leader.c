@@ -28,6 +28,7 @@ struct leader {
     struct text queued;      /* orders of images, which change by any thread at any time */
     struct err err;          /* when a rank was lost; the next machine_pass tells it */
     bool is_lost;
+    bool is_altered;         /* by a listener, which came too late: nothing goes on */
     struct changed *changed; /* that the host has changed, or may have, and the others were not given yet */
     size_t changed_count, changed_capacity;
     struct observed *observed; /* by GPU */
@@ -235,6 +236,11 @@ static bool pass(struct machine *base, uint64_t ps, struct err *err)
     ARCHIVE_VALUE(&body, ps);
     tell(leader, ORDER_PASS, &body);
     bool good = machine_pass(leader->machine, ps, err);
+    leader->is_altered |= machine_was_altered(leader->machine);
+    if (leader->is_altered)
+        good = err_set(
+            err, "a listener changed data that passes: over ranks it can only look at it; run it on one "
+                 "rank");
     if (leader->is_lost)
         *err = leader->err;
     return good && !leader->is_lost;
@@ -290,9 +296,12 @@ static bool interrupted(struct machine *base, struct err *err)
 
 static bool listen(struct machine *base, const struct probe *probe, struct err *err)
 {
-    (void)base;
-    return !probe->kinds ||
-           err_set(err, "what happens on other ranks cannot be listened to: run it on one rank");
+    struct leader *leader = leader_of(base);
+    struct archive body = archive_writer();
+    uint64_t kinds = probe->kinds;
+    ARCHIVE_VALUE(&body, kinds);
+    tell(leader, ORDER_LISTEN, &body);
+    return machine_listen(leader->machine, probe, err);
 }
 
 static uint64_t time_of(const struct machine *base)
@@ -302,7 +311,8 @@ static uint64_t time_of(const struct machine *base)
 
 static enum machine_end end_of(const struct machine *base)
 {
-    return leader_of(base)->is_lost ? MACHINE_BROKEN : machine_end(leader_of(base)->machine);
+    const struct leader *leader = leader_of(base);
+    return leader->is_lost || leader->is_altered ? MACHINE_BROKEN : machine_end(leader->machine);
 }
 
 static bool has_written(const struct machine *base)

@@ -24,6 +24,7 @@
     O(SYNC)         /* machine_sync_memory: struct letter_sync */                                            \
     O(PASS)         /* machine_pass: ps */                                                                   \
     O(LINKS)        /* machine_links */                                                                      \
+    O(LISTEN)       /* machine_listen: its kinds */                                                          \
     O(WRITE_LOAD)   /* machine_write_load */                                                                 \
     O(INTERRUPTED)  /* machine_interrupted */                                                                \
     O(BRING)        /* bytes that the leader has changed follow: struct letter_open */                       \

@@ -230,21 +230,23 @@ static void append(struct task **list, struct task *task)
 static void tell(const struct local_machine *machine, const struct task *task, enum probe_kind kind,
                  enum probe_phase phase, uint64_t time_ps, const char *what)
 {
-    if (probe_wants(&machine->probe, kind))
-        probe_tell(&machine->probe, (struct probe_event){.kind = kind,
-                                                         .phase = phase,
-                                                         .time_ps = time_ps,
-                                                         .id = task->number,
-                                                         .gpu = task->gpu,
-                                                         .stop = "gpu",
-                                                         .what = what,
-                                                         .bytes = task->width * task->height * task->depth});
+    if (probe_wants(&machine->probe, kind) && machine_leads(machine))
+        probe_tell(asides_listener(machine->asides, &machine->probe),
+                   (struct probe_event){.kind = kind,
+                                        .phase = phase,
+                                        .time_ps = time_ps,
+                                        .id = task->number,
+                                        .gpu = task->gpu,
+                                        .stop = "gpu",
+                                        .what = what,
+                                        .bytes = task->width * task->height * task->depth});
 }
 
 static bool listen_to(struct machine *base, const struct probe *probe, struct err *err)
 {
     (void)err;
-    local(base)->probe = *probe;
+    struct local_machine *machine = local(base);
+    machine->probe = machine->asides ? asides_listen(machine->asides, probe) : *probe;
     return true;
 }
 
@@ -668,7 +670,8 @@ static struct engine_run engine_orders(struct local_machine *machine, uint64_t u
                                .progress = machine->options.progress ? tell_progress : NULL,
                                .window = machine->options.windows ? tell_window : NULL,
                                .user = machine,
-                               .asides = asides_of_run(machine->asides)};
+                               .asides = asides_of_run(machine->asides),
+                               .by_moment = machine->probe.kinds};
 }
 
 enum engine_outcome machine_let_pass(struct local_machine *machine, uint64_t until)
@@ -678,6 +681,7 @@ enum engine_outcome machine_let_pass(struct local_machine *machine, uint64_t unt
     orders.interrupt = NULL; /* a checkpoint of now would not know what the caller is about to do */
     enum engine_outcome outcome =
         machine->broken ? ENGINE_FAILED : engine_run(machine->engine, &orders, &err);
+    asides_flush(machine->asides);
     machine_share(machine);
     if (outcome == ENGINE_FAILED)
         give_up(machine, MACHINE_BROKEN);
@@ -703,6 +707,7 @@ static bool run(struct local_machine *machine, uint64_t until, struct err *err)
         enum engine_outcome outcome = machine->running || copies_run(machine)
                                           ? engine_run(machine->engine, &orders, err)
                                           : ENGINE_FINISHED;
+        asides_flush(machine->asides);
         machine_share(machine);
         if (outcome == ENGINE_FAILED || outcome == ENGINE_INTERRUPTED)
             return stopped_by(machine, outcome, err);
@@ -774,6 +779,11 @@ static bool replays(const struct machine *base)
 static enum machine_end end_of(const struct machine *base)
 {
     return local(base)->end;
+}
+
+bool machine_was_altered(const struct machine *base)
+{
+    return asides_were_altered(local(base)->asides);
 }
 
 void machine_look(struct machine *base)

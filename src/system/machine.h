@@ -279,6 +279,10 @@ void machine_stop_kernels(struct machine *machine, const char *why);
  * it sees is told to the watch that the leading rank's launch has. */
 struct watch *machine_watch_afar(struct machine *machine, uint32_t gpu, uint32_t sms);
 
+/* Of such a one, on the leading rank: a listener has changed data that it was told of. On several ranks that
+ * is too late: it is told of what happened a while ago. */
+bool machine_was_altered(const struct machine *machine);
+
 /* What is in the file, for other ranks. */
 bool machine_read_checkpoint(const char *path, struct text *bytes, struct err *err);
 
