@@ -5,7 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* The first one is tested (4.1); of MPICH and its relatives the numbers are those of their common ABI. */
+/* Open MPI 4.1 and MPICH 4.0 are tested; MPICH and its relatives have a common ABI. */
 static const struct mpi_abi rows[] = {
     {.library = "Open MPI",
      .symbol = "ompi_mpi_comm_world",

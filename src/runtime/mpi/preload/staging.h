@@ -13,6 +13,7 @@ enum staging_use { STAGING_READ = 1, STAGING_WRITTEN = 2 }; /* by MPI */
 
 struct staged {
     char *user, *host; /* host NULL: the buffer is used as it is */
+    char *room;        /* that host is in */
     size_t bytes;
     bool has_gaps; /* between elements: those of the user's buffer are in the copy, too */
     enum staging_use use;
