@@ -51,6 +51,12 @@ for ranks in 2 3; do # one rank: its Allgatherv does not look at displacements
         expect_same "$ran" $ranks "$(grep -c '^mpi: ok$' out)"
     done
 done
+mpicc.mpich -w -o mpi_more "$HEDDLE_HOME/tests/programs/mpi_more.c" -L"$(dirname "$HEDDLE")/cuda" -l:libcuda.so.1 ||
+    fail 'mpi_more.c does not compile'
+run run --mode timing --system cluster-2x4 mpirun.mpich -n 2 ./mpi_more
+expect_status 0
+expect_same "$ran" 2 "$(grep -c '^mpi_more: ok$' out)"
+run run --mode timing --system cluster-2x4 --stats s.json mpirun.mpich -n 3 ./mpi "$ptx" 1000000
 figures s.json >first
 run run --system cluster-2x4 --stats s.json mpirun.mpich -n 3 ./mpi "$ptx" 1000000
 expect_same_file 'statistics of two runs' first <(figures s.json)

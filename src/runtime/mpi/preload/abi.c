@@ -17,6 +17,8 @@ static const struct mpi_abi rows[] = {
      .any_source = -1,
      .proc_null = -2,
      .undefined = -32766,
+     .cart = 1,
+     .graph = 2,
      .world_symbol = "ompi_mpi_comm_world"},
     {.library = "MPICH",
      .symbol = "MPIR_Err_return_comm", /* or any: the last row is taken where no other fits */
@@ -28,6 +30,8 @@ static const struct mpi_abi rows[] = {
      .any_source = -2,
      .proc_null = -1,
      .undefined = -32766,
+     .cart = 2,
+     .graph = 1,
      .world = 0x44000000},
 };
 enum { ROWS = sizeof rows / sizeof *rows };
