@@ -53,6 +53,19 @@ done
 run run --mode functional --system cluster-2x4 mpirun -n 2 ./mpi_more
 expect_status 0
 
+# Fortran
+if has gfortran 'MPI from Fortran' && has mpif90 'MPI from Fortran'; then
+    for how in '' '-DMPIF_H -fallow-argument-mismatch'; do
+        # shellcheck disable=SC2086
+        mpif90 -w $how -o mpi_fortran "$HEDDLE_HOME/tests/programs/mpi_fortran.F90" -L"$libraries" -l:libcuda.so.1 ||
+            fail 'mpi_fortran.F90 does not compile'
+        # shellcheck disable=SC2086
+        run run --mode timing --system cluster-2x4 $small mpirun -n 3 ./mpi_fortran
+        expect_status 0
+        expect_same "$ran" 3 "$(grep -c '^mpi_fortran: ok$' out)"
+    done
+fi
+
 # one job after another, and a program that is in none
 cat >twice <<END
 mpirun -n 2 ./mpi $ptx && mpirun -n 2 ./mpi $ptx && ./mpi $ptx

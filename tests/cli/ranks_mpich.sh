@@ -56,6 +56,13 @@ mpicc.mpich -w -o mpi_more "$HEDDLE_HOME/tests/programs/mpi_more.c" -L"$(dirname
 run run --mode timing --system cluster-2x4 mpirun.mpich -n 2 ./mpi_more
 expect_status 0
 expect_same "$ran" 2 "$(grep -c '^mpi_more: ok$' out)"
+if has gfortran 'MPI from Fortran' && has mpif90.mpich 'MPI from Fortran'; then
+    mpif90.mpich -w -DMPIF_H -fallow-argument-mismatch -o mpi_fortran "$HEDDLE_HOME/tests/programs/mpi_fortran.F90" \
+        -L"$(dirname "$HEDDLE")/cuda" -l:libcuda.so.1 || fail 'mpi_fortran.F90 does not compile'
+    run run --mode timing --system cluster-2x4 mpirun.mpich -n 2 ./mpi_fortran
+    expect_status 0
+    expect_same "$ran" 2 "$(grep -c '^mpi_fortran: ok$' out)"
+fi
 run run --mode timing --system cluster-2x4 --stats s.json mpirun.mpich -n 3 ./mpi "$ptx" 1000000
 figures s.json >first
 run run --system cluster-2x4 --stats s.json mpirun.mpich -n 3 ./mpi "$ptx" 1000000
