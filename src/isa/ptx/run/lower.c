@@ -105,6 +105,7 @@ static const struct family {
     {"mma", lower_matrix, 4},
     {"movmatrix", lower_matrix, 2},
     {"wmma", lower_matrix, 2},
+    {"wgmma", lower_wgmma, 0},
     /* clang-format on */
 };
 
