@@ -68,7 +68,11 @@ bool async_find_reduction(const char *opcode, const char *type, struct async_red
     if (!operation)
         return false;
     char name[32], rounded[32];
-    snprintf(name, sizeof name, "%s.%s", operation, type);
+    bool is_logic = !strcmp(operation, "and") || !strcmp(operation, "or") || !strcmp(operation, "xor");
+    if (is_logic && (*type == 'u' || *type == 's')) /* of whole numbers, whose bits these are */
+        snprintf(name, sizeof name, "%s.b%s", operation, type + 1);
+    else
+        snprintf(name, sizeof name, "%s.%s", operation, type);
     snprintf(rounded, sizeof rounded, "%s.noftz.%s", operation, type);
     for (uint32_t i = 0; i < atomic_row_count; i++)
         if (!strcmp(atomic_rows[i].name, name) || !strcmp(atomic_rows[i].name, rounded)) {
