@@ -261,3 +261,14 @@ enum lowered lower_bulk(struct lower *lower, struct op *op)
                ? LOWERED
                : LOWER_FAILED;
 }
+
+/* Copies are done already; this is for the time they take. */
+enum lowered lower_bulk_group(struct lower *lower, struct op *op)
+{
+    bool waits = ptx_is(lower->inst, "cp.async.bulk.wait_group");
+    op->role = waits ? ROLE_BULK_WAIT : ROLE_BULK_COMMIT;
+    if (waits && lower_operand(lower, 0)->kind != PTX_OP_INTEGER)
+        return lower_fail(lower, "a number of groups was expected");
+    op->value = waits ? (int64_t)lower_operand(lower, 0)->value : 0;
+    return lower_nothing(lower, op);
+}
