@@ -20,6 +20,8 @@ static const char *const write_nothing[] = {
     "prefetch",
     "prefetchu",
     "cp",
+    "tensormap",
+    "barrier.cluster",
     "mbarrier.init",
     "mbarrier.inval",
     "mbarrier.expect_tx",
