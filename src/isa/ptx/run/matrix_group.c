@@ -12,6 +12,7 @@ struct matrix_descriptor matrix_descriptor(uint64_t bits)
     return (struct matrix_descriptor){.start = (uint32_t)(bits & 0x3fff) << 4,
                                       .leading = (uint32_t)(bits >> 16 & 0x3fff) << 4,
                                       .stride = (uint32_t)(bits >> 32 & 0x3fff) << 4,
+                                      .base = (uint8_t)(bits >> 49 & 7),
                                       .swizzle = (uint8_t)(bits >> 62)};
 }
 
@@ -21,11 +22,11 @@ static uint32_t width_of(const struct matrix_descriptor *d)
     return d->swizzle ? 256u >> d->swizzle : PIECE;
 }
 
-/* Bits 4 to 6 of an address are changed by bits 7 to 9, as many as the swizzle has. */
+/* Bits 4 to 6 of an address are changed by bits 7 to 9, less the base, as many as the swizzle has. */
 static uint32_t swizzled(const struct matrix_descriptor *d, uint32_t at)
 {
     static const uint8_t masks[] = {0, 7, 3, 1};
-    return at ^ (at >> 7 & masks[d->swizzle]) << 4;
+    return at ^ (((at >> 7) - d->base) & masks[d->swizzle]) << 4;
 }
 
 /* Of a matrix whose lines are along k: the piece at byte `along` of a line. */
