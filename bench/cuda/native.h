@@ -203,6 +203,7 @@ static int native_main(const struct workload *workload, const void *backend, int
     return status;
 }
 
+#ifndef BENCH_CUDA_NATIVE_CUH /* CUDA's has several */
 /* A native program uses one GPU. */
 unsigned dev_count(struct dev *gpu)
 {
@@ -214,5 +215,6 @@ void dev_select(struct dev *gpu, unsigned index)
 {
     (void)gpu, (void)index;
 }
+#endif
 
 #endif

@@ -63,6 +63,9 @@ struct sm_warp {
     uint32_t group_left[SM_COPY_GROUPS]; /* copies under way */
     uint32_t bulk_group;                 /* of bulk copies from shared memory: the open one */
     uint64_t bulk_done[SM_COPY_GROUPS];  /* when they are done */
+    uint32_t products;                   /* groups of wgmma that it closed */
+    uint64_t product_at;                 /* when the last of them is done */
+    uint64_t products_at[SM_PRODUCTS];   /* when groups were: a ring */
 };
 
 struct sm_block {
@@ -171,6 +174,7 @@ struct sm {
     uint64_t lsu_free, lds_free;      /* in parts of a cycle: LSU_PARTS; of shared memory, if it is apart */
     uint64_t bulk_free;               /* likewise, of bulk copies */
     uint64_t shared_free[UNIT_COUNT]; /* likewise, where sub-cores share it */
+    uint64_t product_memory_free;     /* what wgmma reads of shared memory: quarters of a cycle */
     struct unit_cost cost[UNIT_COUNT];
     uint8_t crossing[RESULT_KINDS][UNIT_COUNT]; /* cycles from where a value comes from to the unit */
     struct subcore subcores[SM_SUBCORES];
@@ -250,6 +254,12 @@ static inline void sm_warp_set_results(struct sm_warp *w, uint32_t slots_at, con
 void sm_warp_account(struct sm *sm, struct sm_warp *w, uint64_t until, enum stall why);
 void sm_warp_ready(struct sm *sm, struct sm_warp *w, uint64_t at, enum stall why);
 void sm_warp_block(struct sm *sm, struct sm_warp *w, enum sm_warp_state state, enum stall why);
+/* wgmma (products.c): an operation has been issued; its group is closed; when the groups but the last
+ * `allowed` are done. */
+void sm_product_issued(struct sm *sm, struct sm_warp *w);
+void sm_products_committed(struct sm_warp *w);
+uint64_t sm_products_done(const struct sm_warp *w, uint32_t allowed);
+
 void sm_warp_crossings(struct sm *sm);                  /* fills sm->crossing */
 void sm_warp_prepare(struct sm *sm, struct sm_warp *w); /* its next operation: when can it issue? */
 void sm_warp_release(struct sm *sm, struct sm_warp *w); /* what it waited for may be there */

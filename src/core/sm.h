@@ -20,6 +20,7 @@ enum {
     SM_SUBCORES = 8,     /* at most */
     SUBCORE_WARPS = 32,  /* at most */
     SM_KERNELS = 32,     /* at a time */
+    SM_PRODUCTS = 8,     /* groups of wgmma of a warp that are told apart */
     SM_COPY_GROUPS = 32, /* asynchronous copies of a warp: groups that are told apart */
 };
 

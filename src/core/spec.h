@@ -105,7 +105,11 @@
       "from one fence for the system to the next of an SM")                                                  \
     P(S, count, fence_block_cycles, "8", "0..100000", "of a fence for the block")                            \
     P(S, count, fence_system_cycles, "980", "0..100000", "of a fence for the system, at least")              \
-    P(S, count, sleep_cycles, "50", "0..1000000", "of a sleep, beside what was asked for")
+    P(S, count, sleep_cycles, "50", "0..1000000", "of a sleep, beside what was asked for")                   \
+    P(S, count, wgmma_columns_cycles, "4", "1..10000", "of a tensor core, for 8 columns of a wgmma")         \
+    P(S, count, wgmma_least_cycles, "13", "1..10000", "of a tensor core, for a wgmma, at least")             \
+    P(S, size, wgmma_memory_bytes, "128B", "1B..64KiB", "of shared memory that wgmma reads in a cycle")      \
+    P(S, count, wgmma_latency, "16", "0..10000", "from the last cycle of a wgmma to those who wait for it")
 
 struct sm_spec {
     SM_PARAMS(PARAM_FIELD, sm_spec)

@@ -217,6 +217,10 @@ void sm_warp_prepare(struct sm *sm, struct sm_warp *w)
                 earliest = max_u64(earliest, bulk_done(w, timing->role_count));
                 sm_warp_account(sm, w, earliest, STALL_long_scoreboard);
             }
+            if (timing->role == ROLE_PRODUCTS) {
+                earliest = max_u64(earliest, sm_products_done(w, timing->role_count));
+                sm_warp_account(sm, w, earliest, STALL_math_pipe_throttle);
+            }
             if (timing->role == ROLE_RELEASE) { /* a fence stands before it */
                 earliest = max_u64(earliest, sm->cycle + fence_left(sm, w, false));
                 sm_warp_account(sm, w, earliest, STALL_membar);
@@ -402,6 +406,12 @@ static uint64_t wait_for_role(struct sm *sm, struct sm_warp *w, enum isa_role ro
         return 0;
     case ROLE_CLUSTER_WAIT:
         l1_forget(sm);
+        return 0;
+    case ROLE_PRODUCT:
+        sm_product_issued(sm, w);
+        return 0;
+    case ROLE_PRODUCTS_COMMIT:
+        sm_products_committed(w);
         return 0;
     default:
         return 0;

@@ -95,7 +95,14 @@ enum isa_role {
     ROLE_CLUSTER_WAIT,   /* what the caches of the SM hold may be old behind it */
     ROLE_BULK_COMMIT,    /* the bulk copies from shared memory so far are a group */
     ROLE_BULK_WAIT,      /* until no more than role_count of these groups are under way */
+    ROLE_PRODUCT, /* of matrices, by a group of warps, which goes on meanwhile: role_count is PRODUCT_... */
+    ROLE_PRODUCTS_COMMIT, /* the products so far are a group */
+    ROLE_PRODUCTS,        /* waits until no more than role_count groups are under way */
+    ROLE_COUNT
 };
+
+/* What ROLE_PRODUCT tells of a product: how many times 8 columns, and what is in shared memory besides. */
+enum { PRODUCT_COLUMNS = 63, PRODUCT_READS_A = 64, PRODUCT_IS_SPARSE = 128 };
 
 /* Memory operations that a program counts itself, instead of the registers that they write. */
 enum {

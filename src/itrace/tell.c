@@ -42,7 +42,10 @@ static const char *role_name(uint32_t role)
                                         [ROLE_BARRIER] = "barrier",
                                         [ROLE_FORGET] = "forgets caches",
                                         [ROLE_COUNTED] = "counted",
-                                        [ROLE_WAIT] = "waits for counters"};
+                                        [ROLE_WAIT] = "waits for counters",
+                                        [ROLE_PRODUCT] = "product of a group",
+                                        [ROLE_PRODUCTS_COMMIT] = "commits products",
+                                        [ROLE_PRODUCTS] = "waits for products"};
     return names[role];
 }
 

@@ -214,6 +214,8 @@ static const struct row rows[] = {
     {"mma*.m16n8k*|mma*.m8n8k4*f64*", KIND_PLAIN, EFFECT_LANES, "T"},
     {"mma*",            KIND_PLAIN,   EFFECT_LANES, "T T"},
     {"movmatrix*",      KIND_PLAIN,   EFFECT_LANES, "C"},
+    {"wgmma.mma_async*", KIND_PLAIN,  EFFECT_ALL, "T"},
+    {"wgmma*",          KIND_PLAIN,   EFFECT_ALL, "U"},
 
     /* control */
     {"bra*",            KIND_BRANCH,  EFFECT_ALL, "B"},

@@ -12,36 +12,38 @@ struct matrix_descriptor matrix_descriptor(uint64_t bits)
     return (struct matrix_descriptor){.start = (uint32_t)(bits & 0x3fff) << 4,
                                       .leading = (uint32_t)(bits >> 16 & 0x3fff) << 4,
                                       .stride = (uint32_t)(bits >> 32 & 0x3fff) << 4,
+                                      .base = (uint8_t)(bits >> 49 & 7),
                                       .swizzle = (uint8_t)(bits >> 62)};
 }
 
-/* Bytes that a swizzle permutes pieces in; without one, a piece. */
-static uint32_t width_of(const struct matrix_descriptor *d)
+/* Bytes that a swizzle permutes pieces in, as a power of two; without one, a piece. */
+static uint32_t width_bits(const struct matrix_descriptor *d)
 {
-    return d->swizzle ? 256u >> d->swizzle : PIECE;
+    return d->swizzle ? 8u - d->swizzle : 4;
 }
 
-/* Bits 4 to 6 of an address are changed by bits 7 to 9, as many as the swizzle has. */
+/* Bits 4 to 6 of an address are changed by bits 7 to 9, less the base, as many as the swizzle has. */
 static uint32_t swizzled(const struct matrix_descriptor *d, uint32_t at)
 {
     static const uint8_t masks[] = {0, 7, 3, 1};
-    return at ^ (at >> 7 & masks[d->swizzle]) << 4;
+    return at ^ (((at >> 7) - d->base) & masks[d->swizzle]) << 4;
 }
 
 /* Of a matrix whose lines are along k: the piece at byte `along` of a line. */
 static uint32_t piece_at(const struct matrix_descriptor *d, uint32_t line, uint32_t along)
 {
-    uint32_t width = width_of(d);
-    return swizzled(d, d->start + along / width * d->leading + line / LINES * d->stride +
-                           line % LINES * width + along % width);
+    uint32_t bits = width_bits(d);
+    return swizzled(d, d->start + (along >> bits) * d->leading + line / LINES * d->stride +
+                           (line % LINES << bits) + (along & ((1u << bits) - 1)));
 }
 
 /* Of one that is transposed: neighbours are of different lines. Elements are of 16 bits. */
 static uint32_t element_at(const struct matrix_descriptor *d, uint32_t line, uint32_t k)
 {
-    uint32_t width = width_of(d), block = line * 2 / width, along = line * 2 % width;
+    uint32_t bits = width_bits(d), along = line * 2 & ((1u << bits) - 1);
     uint32_t by_line = d->swizzle ? d->leading : d->stride, by_k = d->swizzle ? d->stride : d->leading;
-    return swizzled(d, d->start + block * by_line + k / LINES * by_k + k % LINES * width + along);
+    return swizzled(d,
+                    d->start + (line * 2 >> bits) * by_line + k / LINES * by_k + (k % LINES << bits) + along);
 }
 
 static const char *bytes_at(struct matrix_memory *memory, uint32_t at, uint32_t bytes)

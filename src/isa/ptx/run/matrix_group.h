@@ -10,6 +10,7 @@ enum { GROUP_WARPS = 4, GROUP_COLUMNS = 256, GROUP_REGISTERS = GROUP_COLUMNS / 2
 /* A matrix in shared memory, in pieces of 8 lines (rows of A or columns of B) and 16 bytes. */
 struct matrix_descriptor {
     uint32_t start, leading, stride; /* bytes */
+    uint8_t base;                    /* lines of 128 bytes that a swizzle's pattern begins later */
     uint8_t swizzle;                 /* 0: none, 1: of 128 bytes, 2: of 64, 3: of 32 */
 };
 struct matrix_descriptor matrix_descriptor(uint64_t bits);

@@ -13,13 +13,14 @@ struct timer {
     uint16_t *list;    /* of registers */
     size_t count, capacity;
     struct isa_timing *now;
-    bool writing; /* the writes of an instruction follow its reads */
+    bool writing;   /* the writes of an instruction follow its reads */
+    bool *no_board; /* by register: those of a product that goes on after its instruction; or NULL */
 };
 
 static void add_register(void *context, uint32_t index, bool written)
 {
     struct timer *timer = context;
-    if (written != timer->writing)
+    if (written != timer->writing || (timer->no_board && timer->no_board[index]))
         return;
     uint32_t place = timer->lower->places[index];
     uint16_t *slot = &timer->slot_of[place / 4];
@@ -29,6 +30,28 @@ static void add_register(void *context, uint32_t index, bool written)
     timer->list[timer->count++] = (uint16_t)(*slot - 1);
     uint8_t *many = written ? &timer->now->writes : &timer->now->reads;
     (*many)++;
+}
+
+static void leave_out(void *context, uint32_t index, bool written)
+{
+    bool *no_board = context;
+    no_board[index] |= written;
+}
+
+/* The registers of an instruction, those it reads before those it writes. Accumulators of wgmma are waited
+ * for by wgmma.wait_group alone. */
+static void list_registers(struct timer *timer, const struct ptx_function *f, const struct ptx_inst *inst)
+{
+    if (ptx_is(inst, "wgmma.mma_async")) {
+        timer->no_board = mem_alloc(f->register_count + 1, sizeof *timer->no_board);
+        ptx_each_register(f, inst, leave_out, timer->no_board);
+    }
+    for (int writing = 0; writing < 2; writing++) {
+        timer->writing = writing;
+        ptx_each_register(f, inst, add_register, timer);
+    }
+    mem_free(timer->no_board);
+    timer->no_board = NULL;
 }
 
 /* Memory and control take a machine instruction, whatever the pass that follows the compiler says. */
@@ -87,7 +110,8 @@ static void set_role(const struct op *op, struct isa_timing *timing)
 {
     timing->plain = op->kind == OP_ALU;
     timing->role = op->kind == OP_BRANCH ? ROLE_BRANCH : op->role;
-    if (op->role == ROLE_COPIES || op->role == ROLE_BULK_WAIT)
+    if (op->role == ROLE_COPIES || op->role == ROLE_BULK_WAIT || op->role == ROLE_PRODUCT ||
+        op->role == ROLE_PRODUCTS)
         timing->role_count = (uint16_t)min_u64((uint64_t)op->value, UINT16_MAX);
 }
 
@@ -103,10 +127,7 @@ void code_time(struct lower *lower)
     for (uint32_t i = 0; i < f->inst_count; i++) {
         timer.now = &rows[i];
         timer.now->registers = (uint32_t)timer.count;
-        for (int writing = 0; writing < 2; writing++) {
-            timer.writing = writing;
-            ptx_each_register(f, &f->insts[i], add_register, &timer);
-        }
+        list_registers(&timer, f, &f->insts[i]);
     }
     rows[f->inst_count].registers = (uint32_t)timer.count;
     copy_steps(code, f, rows, &machine);

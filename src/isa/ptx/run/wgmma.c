@@ -123,7 +123,21 @@ static enum lowered lower_product(struct lower *lower, struct op *op)
     x->negated = lower_operand(lower, at)->negated;
     if (!lower_predicate(lower, lower_operand(lower, at), &x->has_c))
         return LOWER_FAILED;
+    op->role = ROLE_PRODUCT;
+    op->value = (int64_t)(g->tiles | (g->a_in_registers ? 0 : PRODUCT_READS_A) |
+                          (g->tile.sparse ? PRODUCT_IS_SPARSE : 0));
     return lower_group_signs(lower, x, at + 1) ? LOWERED : LOWER_FAILED;
+}
+
+static enum lowered lower_wait(struct lower *lower, struct op *op)
+{
+    int64_t groups;
+    if (!lower_literal(lower, 0, 0, 7, "a number of groups from 0 to 7", &groups))
+        return LOWER_FAILED;
+    enum lowered done = lower_group_wait(lower, op);
+    op->role = ROLE_PRODUCTS;
+    op->value = groups;
+    return done;
 }
 
 enum lowered lower_wgmma(struct lower *lower, struct op *op)
@@ -131,8 +145,12 @@ enum lowered lower_wgmma(struct lower *lower, struct op *op)
     if (ptx_is(lower->inst, "wgmma.mma_async"))
         return lower_product(lower, op);
     if (ptx_is(lower->inst, "wgmma.wait_group"))
-        return lower_group_wait(lower, op);
-    if (ptx_is(lower->inst, "wgmma.fence") || ptx_is(lower->inst, "wgmma.commit_group"))
+        return lower_wait(lower, op);
+    if (ptx_is(lower->inst, "wgmma.fence"))
         return lower_nothing(lower, op);
+    if (ptx_is(lower->inst, "wgmma.commit_group")) {
+        op->role = ROLE_PRODUCTS_COMMIT;
+        return lower_nothing(lower, op);
+    }
     return lower_fail(lower, "Heddle does not know this instruction");
 }
