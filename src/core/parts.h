@@ -62,7 +62,7 @@ struct sm_warp {
     uint32_t group;                      /* of asynchronous copies: the open one */
     uint32_t group_left[SM_COPY_GROUPS]; /* copies under way */
     uint32_t bulk_group;                 /* of bulk copies from shared memory: the open one */
-    uint64_t bulk_done[SM_COPY_GROUPS];  /* when they are done */
+    uint64_t bulk_done[SM_BULK_GROUPS];  /* when they are done */
 };
 
 struct sm_block {

@@ -21,6 +21,7 @@ enum {
     SUBCORE_WARPS = 32,  /* at most */
     SM_KERNELS = 32,     /* at a time */
     SM_COPY_GROUPS = 32, /* asynchronous copies of a warp: groups that are told apart */
+    SM_BULK_GROUPS = 8,  /* the same of bulk copies */
 };
 
 /* From and to the dispatcher. */
