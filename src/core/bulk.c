@@ -73,20 +73,22 @@ void bulk_issue(struct sm *sm, struct sm_warp *w, const struct request *request,
     if (load)
         load_line_done(sm, load, at / LSU_PARTS);
     else
-        w->bulk_done[w->bulk_group % SM_COPY_GROUPS] = at / LSU_PARTS + spec->bulk_write_end_cycles;
+        w->bulk_done[w->bulk_group % SM_BULK_GROUPS] = at / LSU_PARTS + spec->bulk_write_end_cycles;
 }
 
 void bulk_commit(struct sm_warp *w)
 {
-    uint64_t done = w->bulk_done[w->bulk_group % SM_COPY_GROUPS];
+    uint64_t done = w->bulk_done[w->bulk_group % SM_BULK_GROUPS];
     w->bulk_group++;
-    w->bulk_done[w->bulk_group % SM_COPY_GROUPS] = done; /* if nothing more comes */
+    w->bulk_done[w->bulk_group % SM_BULK_GROUPS] = done; /* if nothing more comes */
 }
 
-/* A warp's copies are done in their order. */
+/* A warp's copies are done in their order. Who leaves more groups than are told apart waits for some of them,
+ * too. */
 uint64_t bulk_done(const struct sm_warp *w, uint32_t allowed)
 {
-    if (allowed >= w->bulk_group || allowed + 1 >= SM_COPY_GROUPS)
+    if (allowed >= w->bulk_group)
         return 0;
-    return w->bulk_done[(w->bulk_group - 1 - allowed) % SM_COPY_GROUPS];
+    allowed = (uint32_t)min_u64(allowed, SM_BULK_GROUPS - 2);
+    return w->bulk_done[(w->bulk_group - 1 - allowed) % SM_BULK_GROUPS];
 }

@@ -62,7 +62,7 @@ struct sm_warp {
     uint32_t group;                      /* of asynchronous copies: the open one */
     uint32_t group_left[SM_COPY_GROUPS]; /* copies under way */
     uint32_t bulk_group;                 /* of bulk copies from shared memory: the open one */
-    uint64_t bulk_done[SM_COPY_GROUPS];  /* when they are done */
+    uint64_t bulk_done[SM_BULK_GROUPS];  /* when they are done */
     uint32_t products;                   /* groups of wgmma that it closed */
     uint64_t product_at;                 /* when the last of them is done */
     uint64_t products_at[SM_PRODUCTS];   /* when groups were: a ring */

@@ -22,6 +22,7 @@ enum {
     SM_KERNELS = 32,     /* at a time */
     SM_PRODUCTS = 8,     /* groups of wgmma of a warp that are told apart */
     SM_COPY_GROUPS = 32, /* asynchronous copies of a warp: groups that are told apart */
+    SM_BULK_GROUPS = 8,  /* the same of bulk copies */
 };
 
 /* From and to the dispatcher. */

@@ -104,12 +104,16 @@ bool occupancy_shared(const struct gpu_spec *gpu, const struct occupancy_need *n
     return true;
 }
 
+/* As an H200 says, however small blocks are. */
+enum { CLUSTER_BLOCKS_PER_SM = 8 };
+
 uint64_t occupancy_clusters(const struct gpu_spec *gpu, const struct dispatch_spec *dispatch,
                             uint64_t blocks_per_sm, uint64_t cluster_blocks)
 {
     struct dispatch_gpc gpcs[DISPATCH_GPCS_MOST + 1];
     uint32_t count = dispatch_read_gpcs(dispatch->gpcs, gpcs);
     uint64_t clusters = 0, sms = 0, tpc = dispatch->sms_per_tpc;
+    blocks_per_sm = min_u64(blocks_per_sm, CLUSTER_BLOCKS_PER_SM);
     for (uint32_t i = 0; i < count; i++) {
         sms += gpcs[i].sms + gpcs[i].late;
         if (cluster_blocks <= gpcs[i].sms)

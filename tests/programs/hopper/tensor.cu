@@ -500,6 +500,57 @@ static void check_changed_map()
     GOOD(cudaFree(map));
 }
 
+/* Interleaved: the first dimension counts slices of 16 or 32 bytes, the last but one which of them; a box has one. */
+static void check_interleaved(CUtensorMapInterleave interleave)
+{
+    uint32_t slice = interleave == CU_TENSOR_MAP_INTERLEAVE_16B ? 4 : 8; /* words */
+    cuuint64_t dim[3] = {6, 3, 4}, stride[2] = {6 * slice * 4, 3 * 6 * slice * 4};
+    cuuint32_t box[3] = {8, 3, 2}, step[3] = {1, 1, 1};
+    CUtensorMap map;
+    std::vector<uint32_t> data(6 * 3 * 4 * slice), got(8 * 2 * slice);
+    for (uint32_t i = 0; i < data.size(); i++)
+        data[i] = i + 1;
+    GOOD(cudaMemcpy(tensor_memory, data.data(), data.size() * 4, cudaMemcpyHostToDevice));
+    GOOD(encode_tiled(&map, CU_TENSOR_MAP_DATA_TYPE_UINT32, 3, tensor_memory, dim, stride, box, step, interleave, CU_TENSOR_MAP_SWIZZLE_NONE, CU_TENSOR_MAP_L2_PROMOTION_NONE, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE));
+    for (int first = -2; first <= 1; first++)
+        for (int which = -1; which <= 2; which++) {
+            copy c = {};
+            c.rank = 3;
+            c.at[0] = first, c.at[1] = which, c.at[2] = 1;
+            c.bytes = c.room = (uint32_t)got.size() * 4;
+            launch(load_box, 1, c.room, map, c, box_memory, late);
+            GOOD(cudaMemcpy(got.data(), box_memory, c.bytes, cudaMemcpyDeviceToHost));
+            uint32_t wrong = 0;
+            for (uint32_t i = 0; i < got.size(); i++) {
+                int x = first + (int)(i / slice % 8), n = 1 + (int)(i / slice / 8);
+                bool has = x >= 0 && x < 6 && which >= 0 && which < 3;
+                wrong += got[i] != (has ? data[i % slice + slice * (uint32_t)(x + 6 * (which + 3 * n))] : 0);
+            }
+            CHECK(wrong == 0);
+        }
+}
+
+/* Values are rounded on their way: what an H200 made of these. */
+static void check_rounding()
+{
+    static const uint32_t values[][2] = {{0x00000001, 0x00000000}, {0x80000003, 0x80000000}, {0x3f801000, 0x3f800000}, {0x3f801001, 0x3f802000}, {0x3f803000, 0x3f804000}, {0x7f800001, 0x7fffe000}, {0x3f800fff, 0x3f800000}, {0x7f7fffff, 0x7f800000}};
+    cuuint64_t dim[1] = {8}, stride[1] = {0};
+    cuuint32_t box[1] = {8}, step[1] = {1};
+    uint32_t data[8], got[8];
+    CUtensorMap map;
+    for (int i = 0; i < 8; i++)
+        data[i] = values[i][0];
+    GOOD(cudaMemcpy(tensor_memory, data, sizeof data, cudaMemcpyHostToDevice));
+    GOOD(encode_tiled(&map, CU_TENSOR_MAP_DATA_TYPE_TFLOAT32, 1, tensor_memory, dim, stride, box, step, CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_NONE, CU_TENSOR_MAP_L2_PROMOTION_NONE, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE));
+    copy c = {};
+    c.rank = 1;
+    c.bytes = c.room = sizeof got;
+    launch(load_box, 1, 128u, map, c, box_memory, late);
+    GOOD(cudaMemcpy(got, box_memory, sizeof got, cudaMemcpyDeviceToHost));
+    for (int i = 0; i < 8; i++)
+        CHECK(got[i] == values[i][1]);
+}
+
 int main()
 {
     find(&encode_tiled, "cuTensorMapEncodeTiled");
@@ -520,5 +571,8 @@ int main()
     for (int i = 0; i < 40; i++)
         check_store(false, 1 + draw(OPERATIONS - 1));
     check_changed_map();
+    check_interleaved(CU_TENSOR_MAP_INTERLEAVE_16B);
+    check_interleaved(CU_TENSOR_MAP_INTERLEAVE_32B);
+    check_rounding();
     return check_end("tensor");
 }

@@ -195,7 +195,8 @@ void async_check_timed(struct warp *w, const struct op *op, lanes active)
 {
     if (w->isa.block->worker->clock)
         warp_fault(w, op, active, FAULT_INSTRUCTION, 0,
-                   "copies between blocks or to several of them, and those that reduce, have no timing: use "
+                   "copies between blocks or to several of them, and those that reduce or round, have no "
+                   "timing: use "
                    "--mode functional");
 }
 

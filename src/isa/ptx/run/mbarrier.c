@@ -72,7 +72,7 @@ enum mbarrier_op {
 struct mbarrier {
     struct access access;
     enum mbarrier_op op;
-    bool parity, has_count, expects, returns, noinc;
+    bool parity, has_count, expects, returns, noinc, keeps; /* keeps: noComplete */
 };
 
 static uint64_t load(const char *place)
@@ -128,6 +128,21 @@ static void test(struct warp *w, const struct op *op, lanes active, char *const 
 }
 
 /* As an H200, which ends the kernel when there is nobody left to arrive. */
+/* Bytes to come are at most so many; more ends the kernel, too. */
+static uint64_t count_bytes(struct warp *w, const struct op *op, uint32_t lane, uint64_t state,
+                            uint64_t bytes, bool come)
+{
+    const int64_t most = (1 << 20) - 1;
+    int64_t before = -(int64_t)((int64_t)(state << (64 - 42)) >> (64 - 42 + BYTES_AT)); /* with its sign */
+    int64_t after = come ? before - (int64_t)bytes : before + (int64_t)bytes;
+    if ((int64_t)bytes > most || after > most || after < -most)
+        warp_fault(w, op, UINT32_C(1) << lane, FAULT_CLUSTER, 0,
+                   "%llu bytes %s a barrier that waits for %lld: it can count %lld",
+                   (unsigned long long)bytes, come ? "come to" : "are expected by", (long long)before,
+                   (long long)most);
+    return expect_bytes(state, come ? -bytes : bytes);
+}
+
 static void check_arrival(struct warp *w, const struct op *op, uint32_t lane, uint64_t state, uint64_t count)
 {
     if (pending_of(state) < count)
@@ -150,16 +165,16 @@ static uint64_t operate(struct warp *w, const struct op *op, uint32_t lane, uint
     case MBARRIER_COPY_ARRIVE: /* the copies before it are done already */
         return m->noinc ? arrive(state, 1, false) : state;
     case MBARRIER_EXPECT:
-        return expect_bytes(state, operand);
+        return count_bytes(w, op, lane, state, operand, false);
     case MBARRIER_COMPLETE:
-        return expect_bytes(state, -operand);
+        return count_bytes(w, op, lane, state, operand, true);
     default:
-        if (m->expects)
-            state = expect_bytes(state, operand);
         check_arrival(w, op, lane, state, count);
-        if (m->returns) /* the state before this arrival names the phase to wait for; an H200 gives half of it
-                         */
-            ((uint64_t *)warp_at(w, op->d))[lane] = (state & ~UINT64_C(0xffffffff)) | operand;
+        if (m->returns) /* the state before names the phase to wait for; an H200 gives half of it */
+            ((uint64_t *)warp_at(w, op->d))[lane] =
+                (state & ~UINT64_C(0xffffffff)) | (m->keeps ? 1 : operand);
+        if (m->expects)
+            state = count_bytes(w, op, lane, state, operand, false);
         return arrive(state, count, m->op == MBARRIER_ARRIVE_DROP);
     }
 }
@@ -231,6 +246,7 @@ enum lowered lower_mbarrier(struct lower *lower, struct op *op)
     m->parity = ptx_opcode_has(opcode, "parity");
     m->expects = ptx_opcode_has(opcode, "expect_tx");
     m->noinc = ptx_opcode_has(opcode, "noinc");
+    m->keeps = ptx_opcode_has(opcode, "noComplete");
     bool waits = m->op == MBARRIER_TEST || m->op == MBARRIER_TRY;
     op->flags |= OP_WAITS;
     if (lower_operand(lower, 0)->kind != PTX_OP_MEMORY) {

@@ -10,9 +10,12 @@
 
 /* ---- which elements ---- */
 
-/* Elements of global memory and of the box, the next row of which is asked for with next_row. */
+/* Elements of global memory and of the box, the next row of which is asked for with next_row. Of an
+ * interleaved tensor they are slices of 16 or 32 bytes, and a box has one of the slices that its last
+ * dimension but one counts. */
 struct walk {
     const struct tensormap *map;
+    uint32_t bytes;               /* of an element */
     int64_t from[TENSORMAP_DIMS]; /* coordinates that the copy is given */
     uint32_t counts[TENSORMAP_DIMS];
     uint32_t at[TENSORMAP_DIMS];   /* tile: of the row in the box */
@@ -32,9 +35,11 @@ static void begin_walk(struct walk *walk)
 {
     const struct tensormap *map = walk->map;
     walk->rows = 1;
+    walk->bytes = map->interleave ? UINT32_C(8) << map->interleave : tensormap_type_bytes(map->type);
     walk->counts[0] = map->box[0];
     for (uint32_t i = 1; i < map->rank && !map->is_im2col; i++) {
-        walk->counts[i] = (map->box[i] + map->step[i] - 1) / map->step[i];
+        bool is_slice = map->interleave && i == map->rank - 2;
+        walk->counts[i] = is_slice ? 1 : (map->box[i] + map->step[i] - 1) / map->step[i];
         walk->rows *= walk->counts[i];
     }
     if (map->is_im2col)
@@ -74,7 +79,7 @@ static int64_t place_of(const struct walk *walk, uint32_t i)
 static bool next_row(struct walk *walk, struct row *row)
 {
     const struct tensormap *map = walk->map;
-    int64_t bytes = tensormap_type_bytes(map->type), count = walk->counts[0], left;
+    int64_t bytes = walk->bytes, count = walk->counts[0], left;
     if (walk->row == walk->rows)
         return false;
     row->global = map->address + (uint64_t)(walk->from[0] * bytes);
@@ -118,6 +123,34 @@ static void fill(const struct tensormap *map, char *to, uint64_t bytes)
         memcpy(to + i, value, size);
 }
 
+/* Rounded to the 19 bits that tensor cores take, as an H200 does it: to the nearest, ties to even. */
+static uint32_t as_tf32(uint32_t bits)
+{
+    enum { LOW = 13 };
+    if ((bits & 0x7fffffff) > 0x7f800000)
+        return 0x7fffe000;
+    bits += (1u << (LOW - 1)) - 1 + (bits >> LOW & 1);
+    return bits >> LOW << LOW;
+}
+
+static bool changes_values(const struct tensormap *map)
+{
+    return map->type == TENSORMAP_TF32 || map->type == TENSORMAP_TF32_FTZ;
+}
+
+static void load_bytes(const struct tensormap *map, char *to, const char *from, uint64_t bytes)
+{
+    memcpy(to, from, bytes);
+    for (uint64_t i = 0; changes_values(map) && i < bytes; i += 4) {
+        uint32_t value;
+        memcpy(&value, to + i, 4);
+        value = as_tf32(value);
+        if (map->type == TENSORMAP_TF32_FTZ && !(value & 0x7f800000))
+            value &= 0x80000000;
+        memcpy(to + i, &value, 4);
+    }
+}
+
 /* ---- instructions ---- */
 
 enum tensor_kind { TENSOR_LOAD, TENSOR_STORE, TENSOR_REDUCE, TENSOR_PREFETCH };
@@ -151,9 +184,10 @@ static void read_map(struct warp *w, const struct op *op, uint32_t lane, uint64_
         warp_fault(w, op, UINT32_C(1) << lane, FAULT_INSTRUCTION, at,
                    "0x%llx is not a tensor map of %u dimensions for this copy", (unsigned long long)at,
                    tensor->dims);
-    if (map->interleave)
-        warp_fault(w, op, UINT32_C(1) << lane, FAULT_INSTRUCTION, at,
-                   "Heddle does not know interleaved tensors yet");
+    if (map->interleave && (map->is_im2col || map->step[0] != 1))
+        warp_fault(
+            w, op, UINT32_C(1) << lane, FAULT_INSTRUCTION, at,
+            "Heddle does not know im2col of interleaved tensors, nor strides of their first dimension");
 }
 
 static void begin_copy(struct warp *w, const struct op *op, uint32_t lane, const struct tensormap *map,
@@ -174,6 +208,7 @@ struct move {
     const struct op *op;
     uint32_t lane;
     const struct tensormap *map;
+    uint32_t element_bytes;
     char *box;          /* on the host */
     uint64_t shared_at; /* its address */
     const struct async_reduction *reduction;
@@ -189,7 +224,7 @@ static void move_bytes(const struct move *move, uint64_t global, uint64_t offset
     if (move->requests)
         async_request(move->w, move->lane, global, near, bytes, writes);
     else if (tensor->kind == TENSOR_LOAD)
-        memcpy(near, far, bytes);
+        load_bytes(move->map, near, far, bytes);
     else if (tensor->kind == TENSOR_STORE)
         memcpy(far, near, bytes);
     else
@@ -200,7 +235,7 @@ static void move_bytes(const struct move *move, uint64_t global, uint64_t offset
 static void move_row(const struct move *move, const struct row *row)
 {
     const struct tensor *tensor = move->op->more;
-    uint64_t size = tensormap_type_bytes(move->map->type), all = move->map->box[0] * size;
+    uint64_t size = move->element_bytes, all = move->map->box[0] * size;
     uint64_t unit = move->map->swizzle ? 16 : all;
     for (uint64_t at = 0, part; at < all; at += part) {
         part = min_u64(unit - at % unit, all - at);
@@ -218,7 +253,7 @@ static void move_row(const struct move *move, const struct row *row)
 
 static uint64_t box_bytes(const struct walk *walk)
 {
-    return walk->rows * walk->counts[0] * tensormap_type_bytes(walk->map->type);
+    return walk->rows * walk->counts[0] * walk->bytes;
 }
 
 /* Of shared memory that it may touch: a swizzle mixes all of a line. */
@@ -275,10 +310,13 @@ static void run_tensor(struct warp *w, const struct op *op, lanes active)
         struct async_reduction reduction;
         read_map(w, op, lane, async_address(w, &tensor->map, lane), &map);
         begin_copy(w, op, lane, &map, &walk);
+        if (changes_values(&map))
+            async_check_timed(w, op, active);
         struct move move = {.w = w,
                             .op = op,
                             .lane = lane,
                             .map = &map,
+                            .element_bytes = walk.bytes,
                             .reduction = &reduction,
                             .requests = w->isa.block->worker->clock != NULL};
         if (tensor->kind == TENSOR_PREFETCH)
