@@ -184,8 +184,9 @@ struct heddle_event {
     uint32_t data_bytes;
 };
 
-/* From now on `call` is told of these kinds (1 << HEDDLE_KERNEL | ...; 0: of nothing any more). It must not call this
- * library. Results stay the same unless data is changed; one thread runs the machine meanwhile. */
+/* From now on `call` is told of these kinds (1 << HEDDLE_KERNEL | ...; 0: of nothing any more), in the order in which
+ * they happen in simulated time. It must not call this library. Results stay the same unless data is changed; one thread
+ * runs the machine meanwhile. Over ranks (docs/timing.md) data can only be looked at. */
 HEDDLE_API int heddle_listen(struct heddle *heddle, unsigned kinds,
                              void (*call)(void *user, struct heddle_event *event), void *user);
 

@@ -1,9 +1,9 @@
 /* What happens in a simulated machine, told to a tool that listens: tasks begin, pass stops on their way, and
  * end. The tool may alter data that passes. When nobody listens, this costs a test of one word.
  *
- * Events of one place (an SM, a slice) come in the order of their time; those of different places may be
- * apart by a window. While somebody listens, one thread runs the machine, so the order is the same in every
- * run. */
+ * While somebody listens, one thread runs the machine, moment by moment (engine_run.by_moment): events come
+ * in the order in which they happen in simulated time; at one time, place by place. Over ranks, too
+ * (system/heard.h). */
 #ifndef BASE_PROBE_H
 #define BASE_PROBE_H
 

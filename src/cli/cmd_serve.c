@@ -21,6 +21,7 @@ static const struct option_row options[] = {
     {"--system", "NAME|FILE", "the system to simulate (h200 unless told; `heddle params gpu`)"},
     {"--set", "PATH.KEY=VALUE", "change the system, such as system.gpus=2; may come several times"},
     {"--threads", "N|all", "threads of this machine that simulate (all unless told)"},
+    {"--ranks", "N", NULL}, /* says why not */
     {"--programs", "N", "begin when N programs are attached, and end when all of them have gone"},
     {"--patience", "TIME", "let time pass without a program that makes no call for so long, such as 2s"},
     {"--quiet", NULL, "do not tell who comes and goes"},
@@ -42,6 +43,10 @@ static bool took(void *user, const struct option_row *row, const char *value, st
         request->wants_help = true;
     else if (!strcmp(row->name, "--quiet"))
         request->quiet = true;
+    else if (!strcmp(row->name, "--ranks"))
+        return err_set(err,
+                       "--ranks: a machine that several processes attach to is simulated by one process: use "
+                       "--threads N instead");
     else if (!strcmp(row->name, "--threads"))
         return options_threads(value, &request->threads, err);
     else if (!strcmp(row->name, "--patience"))

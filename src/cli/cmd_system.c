@@ -7,6 +7,7 @@
 #include "base/unit.h"
 #include "net/routes.h"
 #include "ranks/ranks.h"
+#include "system/loads.h"
 #include "system/fabric.h"
 #include "system/spread.h"
 
@@ -26,6 +27,7 @@ static const struct option_row options[] = {
     {"--monolithic", "N", "one GPU with N times the SMs, L2, memory and bandwidth"},
     {"--set", "PATH.KEY=VALUE", "change it, such as fabric.topology=ring; may come several times"},
     {"--ranks", "N", "show which part of it each of N ranks has (docs/mpi.md)"},
+    {"--placement", "FILE", "... by the load that a run with --write-load has measured"},
     {"--svg", "FILE", "draw the fabric"},
     {NULL, NULL, NULL},
 };
@@ -181,11 +183,12 @@ static void print_ways(const struct net_graph *graph, const struct net_routes *r
 /* ---- ranks ---- */
 
 /* How many of a home's SMs or memory islands are on this rank. */
-static uint32_t parts_here(const struct memsys_ranks *ranks, uint32_t rank, uint64_t count)
+static uint32_t parts_here(const struct memsys_ranks *ranks, const uint32_t *known, uint32_t rank,
+                           uint64_t count)
 {
     uint32_t here = 0;
     for (uint32_t i = 0; i < count; i++)
-        here += memsys_rank_of(ranks, i, (uint32_t)count) == rank;
+        here += memsys_rank_of(ranks, known, i, (uint32_t)count) == rank;
     return here;
 }
 
@@ -196,8 +199,8 @@ static void add_homes(struct text *text, const struct system *system, const stru
     for (uint32_t h = 0; h < spread->homes; h++) {
         const struct memsys_ranks *ranks = &spread->home[h];
         const struct system *own = system_of_device(system, h / members);
-        uint32_t sms = parts_here(ranks, rank, own->gpu.sm_count),
-                 islands = parts_here(ranks, rank, own->l2.islands);
+        uint32_t sms = parts_here(ranks, ranks->sms, rank, own->gpu.sm_count),
+                 islands = parts_here(ranks, ranks->memory, rank, own->l2.islands);
         if (!sms && !islands)
             continue;
         text_add(text, "%sgpu%u", text->length ? ", " : "", h);
@@ -207,24 +210,47 @@ static void add_homes(struct text *text, const struct system *system, const stru
     }
 }
 
+/* Which part of the load each rank has, where it is known. */
+static void print_rank(const struct spread *spread, uint32_t rank, const char *parts)
+{
+    uint64_t all = 0;
+    for (uint32_t i = 0; i < spread->ranks && spread->load; i++)
+        all += spread->load[i];
+    printf("%4u  ", rank);
+    if (spread->load)
+        printf("%5.1f%%  ", all ? 100.0 * (double)spread->load[rank] / (double)all : 0);
+    printf("%s%s\n", parts, rank ? "" : ", the host's memory, the program");
+}
+
+static void print_spread(const struct system *system, const struct net_graph *graph,
+                         const struct spread *spread)
+{
+    printf("\nrank  %shas\n", spread->load ? "  load  " : "");
+    for (uint32_t rank = 0; rank < spread->ranks; rank++) {
+        struct text text = {0};
+        add_homes(&text, system, spread, rank);
+        for (uint32_t n = spread->homes; n < spread->nodes; n++)
+            if (!graph->nodes[n].is_endpoint && spread->node[n] == rank)
+                text_add(&text, ", %s", graph->nodes[n].name);
+        print_rank(spread, rank, text.at);
+        text_fini(&text);
+    }
+}
+
 static bool print_ranks(const struct request *request, const struct system *system,
                         const struct net_graph *graph, struct err *err)
 {
     struct spread spread;
-    if (!spread_make(&spread, system, graph, NULL, (uint32_t)request->ranks, err))
-        return false;
-    printf("\nrank  has\n");
-    for (uint32_t rank = 0; rank < spread.ranks; rank++) {
-        struct text text = {0};
-        add_homes(&text, system, &spread, rank);
-        for (uint32_t n = spread.homes; n < spread.nodes; n++)
-            if (!graph->nodes[n].is_endpoint && spread.node[n] == rank)
-                text_add(&text, ", %s", graph->nodes[n].name);
-        printf("%4u  %s%s\n", rank, text.at, rank ? "" : ", the host's memory, the program");
-        text_fini(&text);
+    struct loads load = {0};
+    const char *path = request->system.placement;
+    bool good = !path || spread_loads_read_file(&load, path, system, graph, err);
+    if (good && (good = spread_make(&spread, system, graph, NULL, (uint32_t)request->ranks,
+                                    path ? &load : NULL, err))) {
+        print_spread(system, graph, &spread);
+        spread_fini(&spread);
     }
-    spread_fini(&spread);
-    return true;
+    spread_loads_fini(&load);
+    return good;
 }
 
 static const char *name_of(const struct request *request)
@@ -251,7 +277,10 @@ static bool show(const struct request *request, const struct system *system, str
         sms += system_of_device(system, i)->gpu.sm_count;
         memory += system_of_device(system, i)->gpu.memory;
     }
-    bool good = gpus == 1 || (fabric_graph(system, &graph, err) && net_routes_find(&routes, &graph, err));
+    bool good = request->ranks || !request->system.placement ||
+                err_set(err, "--placement: expected --ranks N with it");
+    good =
+        good && (gpus == 1 || (fabric_graph(system, &graph, err) && net_routes_find(&routes, &graph, err)));
     if (good && gpus == 1)
         net_add_node(&graph, &(struct net_node){.name = "gpu0", .is_endpoint = true});
     if (good) {

@@ -48,17 +48,18 @@ static void let_writes_fail(void)
 
 int complain(int status, const struct err *err)
 {
-    struct text where = {0};
-    over_ranks_tell(&where);
-    fprintf(stderr, "heddle: %s", where.at ? where.at : "");
-    text_fini(&where);
+    struct text line = {0};
+    text_add(&line, "heddle: ");
+    over_ranks_tell(&line);
     for (const char *at = err->text; *at; at++) {
         /* the lines of a report are indented; any other line break or odd byte is part of what the user typed
          */
         bool odd = iscntrl((unsigned char)*at) && strncmp(at, "\n  ", 3) != 0;
-        fputc(odd ? '?' : *at, stderr);
+        text_add_bytes(&line, odd ? "?" : at, 1);
     }
-    fputc('\n', stderr);
+    text_add(&line, "\n");
+    fwrite(line.at, 1, line.length, stderr); /* at once: who carries it from a rank may be ended next */
+    text_fini(&line);
     return status;
 }
 

@@ -195,12 +195,40 @@ static void add_variables(struct words *words)
     }
 }
 
-/* In the child. Ctrl-C is for the process that waits for it; so the terminal cannot be read, either. */
-static _Noreturn void become_mpirun(const char *self, const struct rank_hosts *hosts)
+/* Whether `mpirun` is MPICH's, which has other options than Open MPI's. */
+static bool is_mpich(void)
 {
-    static const char *const first[] = {"mpirun", "-q", "--oversubscribe", "--bind-to", "none"};
-    struct words words = {0};
+    char line[256];
+    bool found = false;
+    FILE *pipe = popen("mpirun --version 2>/dev/null", "r");
+    while (pipe && fgets(line, sizeof line, pipe))
+        found |= !strncmp(line, "HYDRA", 5);
+    if (pipe)
+        pclose(pipe);
+    return found;
+}
+
+static void add_options(struct words *words, bool mpich, const struct rank_hosts *hosts)
+{
+    static const char *const of_open_mpi[] = {"-q", "--oversubscribe", "--bind-to", "none"};
     struct text list = {0};
+    for (size_t i = 0; i < COUNT_OF(of_open_mpi) && !mpich; i++)
+        add_word(words, of_open_mpi[i]);
+    if (!geteuid() && !mpich)
+        add_word(words, "--allow-run-as-root");
+    if (hosts->count) {
+        rank_hosts_add(hosts, &list);
+        add_word(words, mpich ? "-hosts" : "--host");
+        add_word(words, list.at);
+    }
+    if (hosts->count && !mpich) /* which gives them all */
+        add_variables(words);
+}
+
+/* In the child. Ctrl-C is for the process that waits for it; so the terminal cannot be read, either. */
+static _Noreturn void become_mpirun(const char *self, bool mpich, const struct rank_hosts *hosts)
+{
+    struct words words = {0};
     int none = isatty(STDIN_FILENO) ? open("/dev/null", O_RDONLY) : -1;
     setpgid(0, 0);
     if (none >= 0)
@@ -209,16 +237,8 @@ static _Noreturn void become_mpirun(const char *self, const struct rank_hosts *h
     setenv(LEADER, leader_file, 1);
     if (isatty(STDERR_FILENO))
         setenv(TERMINAL, ttyname(STDERR_FILENO), 1);
-    for (size_t i = 0; i < COUNT_OF(first); i++)
-        add_word(&words, first[i]);
-    if (!geteuid())
-        add_word(&words, "--allow-run-as-root");
-    if (hosts->count) {
-        rank_hosts_add(hosts, &list);
-        add_word(&words, "--host");
-        add_word(&words, list.at);
-        add_variables(&words);
-    }
+    add_word(&words, "mpirun");
+    add_options(&words, mpich, hosts);
     add_word(&words, "-n");
     add_word(&words, asked.ranks);
     add_word(&words, self);
@@ -233,15 +253,15 @@ static _Noreturn void become_mpirun(const char *self, const struct rank_hosts *h
 }
 
 /* What mpirun starts processes of other machines with. */
-static const char *remote_shell(void)
+static const char *remote_shell(bool mpich)
 {
-    const char *told = getenv("OMPI_MCA_plm_rsh_agent");
+    const char *told = getenv(mpich ? "HYDRA_LAUNCHER_EXEC" : "OMPI_MCA_plm_rsh_agent");
     return told && *told ? told : "ssh";
 }
 
 /* A rank that fails has said so, and one that is killed has been named. If neither has, a machine is gone, or
  * mpirun is. */
-static void say_what_is_lost(int status, const char *self, struct rank_hosts *hosts)
+static void say_what_is_lost(int status, const char *self, bool mpich, struct rank_hosts *hosts)
 {
     int ended;
     bool has_said = WIFEXITED(status) && WEXITSTATUS(status) <= EXIT_USAGE;
@@ -249,14 +269,14 @@ static void say_what_is_lost(int status, const char *self, struct rank_hosts *ho
     leader_process(&ended);
     if (has_said || signals || (WIFEXITED(status) && WEXITSTATUS(status) == ended))
         return;
-    if (!hosts->count || rank_hosts_check(hosts, self, remote_shell(), &err))
+    if (!hosts->count || rank_hosts_check(hosts, self, remote_shell(mpich), &err))
         err_set(&err, "--ranks: mpirun has ended with %s %d", WIFEXITED(status) ? "status" : "signal",
                 WIFEXITED(status) ? WEXITSTATUS(status) : WTERMSIG(status));
     err_add(&err, "; --resume goes on from the last checkpoint, if there is one");
     complain(EXIT_FAILED, &err);
 }
 
-static _Noreturn void run_mpirun(const char *self, struct rank_hosts *hosts)
+static _Noreturn void run_mpirun(const char *self, bool mpich, struct rank_hosts *hosts)
 {
     const char *folder = getenv("TMPDIR");
     snprintf(leader_file, sizeof leader_file, "%s/heddle-ranks-XXXXXX",
@@ -267,14 +287,14 @@ static _Noreturn void run_mpirun(const char *self, struct rank_hosts *hosts)
     fflush(NULL);
     pid_t child = fork();
     if (!child)
-        become_mpirun(self, hosts);
+        become_mpirun(self, mpich, hosts);
     mpirun_process = child;
     signal(SIGINT, pass_on);
     signal(SIGTERM, pass_on);
     signal(SIGHUP, pass_on);
     while (child > 0 && waitpid(child, &status, 0) < 0 && errno == EINTR)
         ;
-    say_what_is_lost(status, self, hosts);
+    say_what_is_lost(status, self, mpich, hosts);
     unlink(leader_file);
     exit(child < 0 ? EXIT_FAILED : WIFEXITED(status) ? WEXITSTATUS(status) : EXIT_SIGNAL + WTERMSIG(status));
 }
@@ -289,16 +309,17 @@ bool over_ranks_begin(struct err *err)
     if (ranks_job().count > 1)
         return !count || ranks_job().count == count ||
                err_set(err, "--ranks %lu, but %u ranks were started", count, ranks_job().count);
+    bool mpich = count > 1 && is_mpich();
     ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);
     if (length > 0)
         self[length] = 0;
     if (asked.hosts && (!rank_hosts_read(&hosts, asked.hosts, err) ||
-                        !rank_hosts_check(&hosts, self, remote_shell(), err))) {
+                        !rank_hosts_check(&hosts, self, remote_shell(mpich), err))) {
         rank_hosts_fini(&hosts);
         return false;
     }
     if (count > 1)
-        run_mpirun(self, &hosts);
+        run_mpirun(self, mpich, &hosts);
     rank_hosts_fini(&hosts);
     return true;
 }

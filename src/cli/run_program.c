@@ -141,6 +141,8 @@ static void set_checkpoint(const struct run *run)
     const struct timing_request *timing = &run->request->timing;
     set_path("HEDDLE_CHECKPOINT", timing->checkpoint);
     set_path("HEDDLE_RESUME", timing->resume);
+    set_path("HEDDLE_WRITE_LOAD", timing->write_load);
+    set_path("HEDDLE_PLACEMENT", timing->placement);
     set_or_not("HEDDLE_CHECKPOINT_AT", timing->checkpoint_at);
     set_or_not("HEDDLE_CHECKPOINT_EVERY", timing->checkpoint_every);
     set_or_not("HEDDLE_CHECKPOINT_STOP", timing->checkpoint_stop ? "yes" : NULL);

@@ -8,6 +8,8 @@
 #include "base/unit.h"
 #include "driver/region.h"
 #include "mailbox/door.h"
+#include "system/fabric.h"
+#include "system/loads.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -97,6 +99,10 @@ bool timing_took(struct timing_request *request, const struct option_row *row, c
         request->dump = value;
     else if (!strcmp(row->name, "--attach"))
         request->attach = value;
+    else if (!strcmp(row->name, "--write-load"))
+        request->write_load = value;
+    else if (!strcmp(row->name, "--placement"))
+        request->placement = value;
     else if (!strcmp(row->name, "--seat"))
         return take_count(row, value, &request->seat, err);
     else if (!strcmp(row->name, "--max-cycles"))
@@ -155,6 +161,8 @@ static const char *timing_alone(const struct timing_request *request)
            : request->cold_caches        ? "--cold-caches"
            : request->checkpoint         ? "--checkpoint"
            : request->resume             ? "--resume"
+           : request->write_load         ? "--write-load"
+           : request->placement          ? "--placement"
                                          : NULL;
 }
 
@@ -190,13 +198,31 @@ static bool attach_makes_sense(const struct timing_request *request, struct err 
 static bool ranks_make_sense(const struct timing_request *request, struct err *err)
 {
     const char *alone = request->attach ? "--attach" : request->shared ? "--shared" : NULL;
-    return !alone || ranks_job().count == 1 || err_set(err, "%s does not go with several ranks", alone);
+    return !alone || ranks_job().count == 1 ||
+           err_set(err,
+                   "%s does not go with several ranks: a machine that several processes attach to is "
+                   "simulated by "
+                   "one; use --threads N instead",
+                   alone);
+}
+
+/* Loads are written by the machine that ranks may have parts of. */
+static bool loads_make_sense(const struct timing_request *request, struct err *err)
+{
+    const char *elsewhere = request->attach ? "--attach" : request->shared ? "--shared" : NULL;
+    struct err why;
+    if (request->placement && ranks_job().count == 1)
+        return err_set(err, "--placement is for several ranks: expected --ranks N, or mpirun");
+    if (request->write_load && elsewhere)
+        return err_set(err, "--write-load does not go with %s", elsewhere);
+    return !request->write_load || ranks_job().number || file_check(request->write_load, &why) ||
+           err_set(err, "--write-load: %s", why.text);
 }
 
 bool timing_check(const struct timing_request *request, struct err *err)
 {
     const char *alone = timing_alone(request);
-    if (!ranks_make_sense(request, err))
+    if (!ranks_make_sense(request, err) || !loads_make_sense(request, err))
         return false;
     if (!attach_makes_sense(request, err))
         return false;
@@ -252,6 +278,21 @@ static bool appears(const char *path)
     return access(path, F_OK) == 0;
 }
 
+/* Before anything is started. Other ranks get what is in the file from the leading one. */
+static bool placement_fits(const struct timing_request *request, const struct system *system, struct err *err)
+{
+    struct net_graph graph = {0};
+    struct loads load = {0};
+    if (!request->placement || ranks_job().number)
+        return true;
+    bool has_fabric = system->spec.gpus > 1;
+    bool good = (!has_fabric || fabric_graph(system, &graph, err)) &&
+                spread_loads_read_file(&load, request->placement, system, has_fabric ? &graph : NULL, err);
+    spread_loads_fini(&load);
+    net_graph_fini(&graph);
+    return good;
+}
+
 bool timing_load_system(const struct timing_request *request, struct system *system, struct err *err)
 {
     struct text beside = {0};
@@ -266,7 +307,8 @@ bool timing_load_system(const struct timing_request *request, struct system *sys
         return false;
     for (size_t i = 0; good && i < request->setting_count; i++)
         good = system_set(system, request->settings[i], err);
-    good = good && system_check(system, err) && (!request->dump || dump(system, request->dump, err));
+    good = good && system_check(system, err) && placement_fits(request, system, err) &&
+           (!request->dump || dump(system, request->dump, err));
     if (!good)
         system_fini(system);
     return good;

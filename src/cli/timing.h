@@ -10,6 +10,7 @@
 struct timing_request {
     const char *mode, *system, *max_cycles, *kernels, *region;
     const char *attach, *seat;
+    const char *write_load, *placement;
     const char *checkpoint, *checkpoint_at, *checkpoint_every, *resume;
     bool checkpoint_stop, shared;
     bool cold_caches, no_progress;
@@ -38,6 +39,8 @@ struct timing_request {
          "write the system as it is then, with what it inherited marked, as a description"},                 \
         {"--attach", "PATH", "run on the machine of `heddle serve PATH`, beside other programs"},            \
         {"--ranks", "N", "simulate with N processes of this machine, by MPI: docs/mpi.md"}, HOSTS_OPTION,    \
+        {"--write-load", "FILE", "write what it took to simulate each part of the system, for --placement"}, \
+        {"--placement", "FILE", "ranks get parts that took about as long in the run that wrote this file"},  \
         {"--seat", "N", "which of its programs this is, from 1; unless told, the next one"},                 \
         {"--kernels", "LIST",                                                                                \
          "time only launches such as 3-5, counted from 0, or of kernels such as 'scale*'; others just run"}, \

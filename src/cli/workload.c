@@ -215,6 +215,8 @@ static int run_driven(const struct request *r, const struct system *system, cons
                                             .attach = r->timing.attach,
                                             .seat = (uint32_t)timing_seat(&r->timing),
                                             .over_ranks = over_ranks(),
+                                            .write_load = r->timing.write_load,
+                                            .placement = r->timing.placement,
                                             .max_cycles = timing_max_cycles(&r->timing),
                                             .cold_caches = r->timing.cold_caches,
                                             .profile = true,

@@ -453,6 +453,13 @@ void l1_load(struct sm *sm, struct load *load, uint64_t address, uint8_t sectors
     look_up(sm, load, l1_tag(sm, address), sectors, &counters->l1_load_hits, cycle);
 }
 
+void l1_load_around(struct sm *sm, struct load *load, uint64_t address, uint8_t sectors, uint64_t cycle)
+{
+    load->lines_left++;
+    l1_ask(sm, &load->warp->kernel->counters, l1_tag(sm, address), sectors,
+           TO_LOAD | (uint32_t)(load - sm->loads), cycle);
+}
+
 void l1_load_local(struct sm *sm, struct load *load, uint64_t line, uint8_t sectors, uint64_t cycle)
 {
     struct sm_counters *counters = &load->warp->kernel->counters;

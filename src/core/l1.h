@@ -63,6 +63,8 @@ void load_line_done(struct sm *sm, struct load *load, uint64_t cycle);
 
 /* A line that a load wants sectors of; its tag is looked up in this cycle. */
 void l1_load(struct sm *sm, struct load *load, uint64_t line, uint8_t sectors, uint64_t cycle);
+/* The same, past the cache. */
+void l1_load_around(struct sm *sm, struct load *load, uint64_t line, uint8_t sectors, uint64_t cycle);
 /* The same of local memory; these are tags. */
 void l1_load_local(struct sm *sm, struct load *load, uint64_t line, uint8_t sectors, uint64_t cycle);
 void l1_store_local(struct sm *sm, struct sm_counters *counters, uint64_t line, uint8_t sectors,

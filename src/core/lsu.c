@@ -141,8 +141,8 @@ static void note_sectors(struct sm_warp *w, uint64_t sectors, uint64_t least)
     }
 }
 
-static struct load *begin_load(struct sm *sm, struct sm_warp *w, const struct request *request,
-                               const struct isa_timing *timing)
+struct load *lsu_begin_load(struct sm *sm, struct sm_warp *w, const struct request *request,
+                            const struct isa_timing *timing)
 {
     struct load *load = load_take(sm);
     delivery_copy(&load->of, &request->of);
@@ -238,7 +238,7 @@ static void issue_local(struct sm *sm, struct sm_warp *w, const struct request *
     }
     if (request->of.kind != REQUEST_NONE)
         return;
-    struct load *load = begin_load(sm, w, request, timing);
+    struct load *load = lsu_begin_load(sm, w, request, timing);
     load->ready_at = ready;
     load->of.keep = true;
     load->of.acquires = false;
@@ -257,7 +257,7 @@ static void issue_loads(struct sm *sm, struct sm_warp *w, const struct request *
     struct sm_counters *counters = &w->kernel->counters;
     uint64_t sectors = counters->l1_load_sectors;
     uint64_t begins = take_pipeline(sm, w, lines_take(spec, lines.count));
-    struct load *load = begin_load(sm, w, request, timing);
+    struct load *load = lsu_begin_load(sm, w, request, timing);
     if (UNLIKELY(lines.spans))
         gather_on_stage(load);
     sm_warp_set_results(w, w->under_way->slots_at, timing, registers, PENDING);
@@ -297,7 +297,7 @@ static struct load *begin_store(struct sm *sm, struct sm_warp *w, const struct r
 {
     if (LIKELY(!timing->counters))
         return NULL;
-    struct load *load = begin_load(sm, w, request, timing);
+    struct load *load = lsu_begin_load(sm, w, request, timing);
     load->of.acquires = false;
     load->of.stage_bytes = 0;
     load->block_writes = w->block->writes;
@@ -359,7 +359,7 @@ static void issue_atomics(struct sm *sm, struct sm_warp *w, struct request *requ
     }
     w->kernel->counters.l1_requests++;
     if (request->of.returns) {
-        load = begin_load(sm, w, request, timing);
+        load = lsu_begin_load(sm, w, request, timing);
         sm_warp_set_results(w, w->under_way->slots_at, timing, registers, PENDING);
     } else {
         load = begin_store(sm, w, request, timing);
@@ -384,7 +384,7 @@ static void issue_pieces(struct sm *sm, struct sm_warp *w, struct request *reque
     struct load *load = NULL;
     w->kernel->counters.l1_requests++;
     if (!request->writes) {
-        load = begin_load(sm, w, request, timing);
+        load = lsu_begin_load(sm, w, request, timing);
         if (!request->of.is_async)
             sm_warp_set_results(w, w->under_way->slots_at, timing, registers, PENDING);
         load->piece_count = 0;
@@ -451,7 +451,7 @@ static void issue_constants(struct sm *sm, struct sm_warp *w, const struct reque
                             const struct isa_timing *timing, const uint16_t *registers)
 {
     uint64_t near_at = take_constants(sm, request->of.lanes, request->of.at);
-    struct load *load = begin_load(sm, w, request, timing);
+    struct load *load = lsu_begin_load(sm, w, request, timing);
     load->result = RESULT_SHORT;
     if (UNLIKELY(coalesce_spans(&request->of, request->of.lanes)))
         gather_on_stage(load);
@@ -494,7 +494,10 @@ void lsu_issue(struct sm *sm, struct sm_warp *w, const struct isa_timing *timing
         issue_atomics(sm, w, request, timing, registers);
         break;
     case REQUEST_PIECES:
-        issue_pieces(sm, w, request, timing, registers);
+        if (bulk_is_one(request))
+            bulk_issue(sm, w, request, timing);
+        else
+            issue_pieces(sm, w, request, timing, registers);
         break;
     }
     request_clear(request);

@@ -61,6 +61,8 @@ struct sm_warp {
     uint64_t settled_at[ISA_COUNTERS];   /* at this time, as on the board */
     uint32_t group;                      /* of asynchronous copies: the open one */
     uint32_t group_left[SM_COPY_GROUPS]; /* copies under way */
+    uint32_t bulk_group;                 /* of bulk copies from shared memory: the open one */
+    uint64_t bulk_done[SM_COPY_GROUPS];  /* when they are done */
 };
 
 struct sm_block {
@@ -167,6 +169,7 @@ struct sm {
     struct sm_config config;
     struct clock_domain clock;
     uint64_t lsu_free, lds_free;      /* in parts of a cycle: LSU_PARTS; of shared memory, if it is apart */
+    uint64_t bulk_free;               /* likewise, of bulk copies */
     uint64_t shared_free[UNIT_COUNT]; /* likewise, where sub-cores share it */
     struct unit_cost cost[UNIT_COUNT];
     uint8_t crossing[RESULT_KINDS][UNIT_COUNT]; /* cycles from where a value comes from to the unit */
@@ -251,6 +254,17 @@ void sm_warp_crossings(struct sm *sm);                  /* fills sm->crossing */
 void sm_warp_prepare(struct sm *sm, struct sm_warp *w); /* its next operation: when can it issue? */
 void sm_warp_release(struct sm *sm, struct sm_warp *w); /* what it waited for may be there */
 bool sm_warp_issue(struct sm *sm, struct subcore *sub, struct sm_warp *w);
+
+/* Bulk copies (bulk.c) */
+bool bulk_is_one(const struct request *request);
+void bulk_issue(struct sm *sm, struct sm_warp *w, const struct request *request,
+                const struct isa_timing *timing);
+void bulk_commit(struct sm_warp *w);
+uint64_t bulk_done(const struct sm_warp *w, uint32_t allowed); /* the cycle, of all groups but so many */
+
+/* A load whose values are under way (lsu.c). */
+struct load *lsu_begin_load(struct sm *sm, struct sm_warp *w, const struct request *request,
+                            const struct isa_timing *timing);
 
 /* Which warp of those that could (schedule.c) */
 typedef uint32_t sm_schedule_fn(struct sm *sm, struct subcore *sub, uint32_t ready);

@@ -372,6 +372,7 @@ static void archive_l1(struct sm *sm, struct archive *archive)
     ARCHIVE_VALUE(archive, sm->room_wanted);
     ARCHIVE_VALUE(archive, sm->lsu_free);
     ARCHIVE_VALUE(archive, sm->lds_free);
+    ARCHIVE_VALUE(archive, sm->bulk_free);
 }
 
 /* ---- the SM ---- */

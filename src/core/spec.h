@@ -62,6 +62,12 @@
     P(S, count, lsu_queue, "5", "1..16", "memory instructions of a sub-core that wait for the pipeline")     \
     P(S, real, l1_tag_cycles, "1.07", "0..100",                                                              \
       "cycles of the pipeline for each line that an instruction touches")                                    \
+    P(S, count, bulk_start_cycles, "120", "0..10000",                                                        \
+      "of a bulk copy to shared memory, before it asks for its first line")                                  \
+    P(S, real, bulk_read_cycles, "1.2", "0..1000", "from a line that a bulk copy asks for to the next one")  \
+    P(S, real, bulk_write_cycles, "4", "0..1000", "from a line that a bulk copy writes to the next one")     \
+    P(S, count, bulk_write_end_cycles, "170", "0..10000",                                                    \
+      "from the last line that a bulk copy writes until its group is done")                                  \
     P(S, count, l1_line_cycles, "2", "0..100", "later, for each further line")                               \
     P(S, count, stores, "256", "1..65536", "lines that an SM has written and nobody has acknowledged")       \
     P(S, count, reductions, "1536", "1..65536",                                                              \

@@ -97,6 +97,11 @@ static bool waits_for_role(struct sm *sm, struct sm_warp *w)
         w->fence_waited = true;
         sm_warp_block(sm, w, WARP_STORES, STALL_membar);
         return true;
+    case ROLE_CLUSTER_ARRIVE:
+        if (!sm_block_writes(sm, w->block))
+            return false;
+        sm_warp_block(sm, w, WARP_STORES, STALL_membar);
+        return true;
     case ROLE_CALL:
         if (!w->loads)
             return false;
@@ -208,6 +213,10 @@ void sm_warp_prepare(struct sm *sm, struct sm_warp *w)
                 return;
             if (timing->counters)
                 ready = max_u64(ready, counted_ready(w, timing));
+            if (timing->role == ROLE_BULK_WAIT) {
+                earliest = max_u64(earliest, bulk_done(w, timing->role_count));
+                sm_warp_account(sm, w, earliest, STALL_long_scoreboard);
+            }
             if (timing->role == ROLE_RELEASE) { /* a fence stands before it */
                 earliest = max_u64(earliest, sm->cycle + fence_left(sm, w, false));
                 sm_warp_account(sm, w, earliest, STALL_membar);
@@ -387,6 +396,12 @@ static uint64_t wait_for_role(struct sm *sm, struct sm_warp *w, enum isa_role ro
         return 0;
     case ROLE_COMMIT:
         w->group++;
+        return 0;
+    case ROLE_BULK_COMMIT:
+        bulk_commit(w);
+        return 0;
+    case ROLE_CLUSTER_WAIT:
+        l1_forget(sm);
         return 0;
     default:
         return 0;

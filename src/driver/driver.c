@@ -286,6 +286,7 @@ void driver_free(struct driver *driver)
     commands_fini(driver);
     for (unsigned i = 0; i < driver->device_count; i++)
         device_end_heap(&driver->devices[i]);
+    timeline_write_load(driver);
     timeline_free(driver->timeline);
     driver->timeline = NULL;
     attach_free(driver->attach);

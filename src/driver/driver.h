@@ -58,6 +58,8 @@ struct timing_options {
     uint64_t checkpoint_every; /* and again after so many; 0: once */
     bool checkpoint_stop;      /* the run ends there */
     const char *resume;        /* file of a checkpoint that the run goes on from; or NULL */
+    const char *write_load;    /* file that says what islands took (system/loads.h); or NULL */
+    const char *placement;     /* such a file, by which ranks get their parts; or NULL */
     const char *identity;      /* lines of what must be the same in both runs; or NULL */
     bool *stopped;             /* set when the run ended as checkpoint_stop says; or NULL */
     bool islands_apart;        /* for tests: see engine_spec */
@@ -103,6 +105,12 @@ struct driver_options {
  * timing) and what environment.c has more; reports go to stderr. NULL with a reason, the same each time, when
  * a setting is wrong. */
 struct driver *driver_get(struct err *err);
+
+/* In a process of `heddle run` over ranks: a driver that is made with these options has them, if it is timed.
+ * One at a time. driver_keep_ranks: it was made (NULL: it was not); driver_give_ranks_back: it ends. */
+bool driver_take_ranks(struct driver_options *options, struct err *err);
+void driver_keep_ranks(struct driver *driver);
+void driver_give_ranks_back(const struct driver *driver);
 
 /* Before the first driver_get: the system where HEDDLE_SYSTEM names none. NULL: h200. */
 void driver_set_default_system(const char *name);

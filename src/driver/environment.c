@@ -7,6 +7,7 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "base/unit.h"
+#include "ranked/ranked.h"
 #include "ranks/ranks.h"
 
 #include <fcntl.h>
@@ -146,6 +147,8 @@ static bool options_of(struct driver_options *options)
     timing->on |= timing->attach != NULL;
     timing->checkpoint = text_of("HEDDLE_CHECKPOINT");
     timing->resume = text_of("HEDDLE_RESUME");
+    timing->write_load = text_of("HEDDLE_WRITE_LOAD");
+    timing->placement = text_of("HEDDLE_PLACEMENT");
     timing->identity = text_of("HEDDLE_IDENTITY");
     return true;
 }
@@ -221,19 +224,61 @@ static void note_system(const struct driver_options *options)
 }
 
 /* Of `heddle run` over ranks: the first program that uses the GPU has them. */
-static bool take_ranks(struct driver_options *options)
+static struct ranks *ranks_of_run;
+static pid_t ranks_process;         /* that has joined them; not a child of it */
+static bool ranks_are_used;         /* by a driver of this process, */
+static struct driver *ranks_driver; /* made by heddle_open_timed; or NULL */
+
+bool driver_take_ranks(struct driver_options *options, struct err *err)
 {
+    const char *folder = text_of("HEDDLE_RUN_DIR");
     struct text path = {0};
     if (!text_of("HEDDLE_RANKS") || !options->timing.on)
         return true;
-    text_add(&path, "%s/" LEDGER_RANKS, options->run_dir ? options->run_dir : ".");
-    int file = open(path.at, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0600);
-    text_fini(&path);
-    if (file < 0)
-        return err_set(&own_err,
-                       "another process of this run has its ranks already: one program can use them");
-    close(file);
-    return (options->timing.over_ranks = ranks_start(&own_err));
+    if (ranks_are_used)
+        return err_set(err, "another system of this program has the run's ranks: close it first");
+    if (!ranks_of_run) {
+        text_add(&path, "%s/" LEDGER_RANKS, folder ? folder : ".");
+        int file = open(path.at, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0600);
+        text_fini(&path);
+        if (file < 0)
+            return err_set(err,
+                           "another process of this run has its ranks already: one program can use them");
+        close(file);
+        ranks_of_run = ranks_start(err);
+        ranks_process = getpid();
+    }
+    options->timing.over_ranks = ranks_of_run;
+    return ranks_are_used = ranks_of_run;
+}
+
+/* Of a program that ends: of what heddle_open_timed gave, and was maybe not closed. */
+static void dismiss_ranks(void)
+{
+    if (!ranks_of_run || own || getpid() != ranks_process)
+        return;
+    if (ranks_driver) {
+        timeline_leave_ranks(ranks_driver);
+    } else {
+        ranked_dismiss(ranks_of_run);
+        ranks_end(ranks_of_run);
+    }
+    ranks_of_run = NULL;
+}
+
+void driver_keep_ranks(struct driver *driver)
+{
+    static bool is_registered;
+    ranks_driver = driver;
+    ranks_are_used = driver;
+    if (!is_registered)
+        is_registered = !atexit(dismiss_ranks);
+}
+
+void driver_give_ranks_back(const struct driver *driver)
+{
+    if (driver && ranks_driver == driver)
+        driver_keep_ranks(NULL);
 }
 
 static void make_own(void)
@@ -246,7 +291,7 @@ static void make_own(void)
         .settings = settings_of("HEDDLE_SETTINGS", &settings),
     };
     bool over_ranks = text_of("HEDDLE_RANKS");
-    if (options_of(&options) && take_ranks(&options))
+    if (options_of(&options) && driver_take_ranks(&options, &own_err))
         own = driver_new(&options, &own_err);
     if (own) {
         own->options.settings = NULL;
@@ -297,5 +342,6 @@ void driver_at_exit(void)
     own->ended = true;
     own->interrupt = 1;
     driver_finish_tracing(own);
+    timeline_write_load(own);
     timeline_leave_ranks(own);
 }

@@ -69,7 +69,11 @@ static struct heddle *open_as(const char *system, const char *const *settings, u
                                      .timing = {.on = timed, .profile = timed},
                                      .report = keep_report,
                                      .user = heddle};
-    heddle->driver = driver_new(&options, driver_detail_err());
+    if (driver_take_ranks(&options, driver_detail_err())) {
+        heddle->driver = driver_new(&options, driver_detail_err());
+        if (options.timing.over_ranks)
+            driver_keep_ranks(heddle->driver);
+    }
     if (heddle->driver)
         return heddle;
     heddle_close(heddle);
@@ -101,6 +105,7 @@ void heddle_close(struct heddle *heddle)
     if (!heddle)
         return;
     driver_free(heddle->driver);
+    driver_give_ranks_back(heddle->driver);
     pthread_mutex_destroy(&heddle->lock);
     text_fini(&heddle->faults);
     mem_free(heddle);

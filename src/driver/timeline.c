@@ -131,7 +131,9 @@ struct timeline *timeline_new(struct driver *driver, struct err *err)
                                                                              : &driver->interrupt,
                                       .progress = made->watch.line.terminal ? driver_watch_show : NULL,
                                       .user = &made->watch,
-                                      .checkpoint = checkpoint_of(made)};
+                                      .checkpoint = checkpoint_of(made),
+                                      .measures = timing->write_load,
+                                      .placement = timing->placement};
     made->machine = driver->attach       ? attach_machine(driver->attach, &options, err)
                     : timing->over_ranks ? ranked_new(timing->over_ranks, &driver->system, &options, err)
                                          : machine_new(&driver->system, &options, err);
@@ -226,6 +228,20 @@ bool timeline_listen(struct driver *driver, const struct probe *probe, struct er
 bool timeline_is_elsewhere(const struct driver *driver)
 {
     return driver->timeline && driver->timeline->is_elsewhere;
+}
+
+void timeline_write_load(struct driver *driver)
+{
+    const char *path = driver->options.timing.write_load;
+    struct err err;
+    if (!driver->timeline || !path)
+        return;
+    pthread_mutex_lock(&driver->timeline->lock);
+    bool good = machine_write_load(driver->timeline->machine, path, &err);
+    pthread_mutex_unlock(&driver->timeline->lock);
+    if (!good)
+        driver_notice(driver, err.text);
+    driver->options.timing.write_load = NULL; /* once */
 }
 
 void timeline_leave_ranks(struct driver *driver)

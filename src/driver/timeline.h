@@ -57,6 +57,7 @@ bool timeline_ends(struct driver *driver);
 
 /* As machine_ops says; loading is for a machine in another process. */
 bool timeline_is_elsewhere(const struct driver *driver); /* in another process, that programs attach to */
+void timeline_write_load(struct driver *driver);         /* that was measured, if it is wanted */
 void timeline_leave_ranks(struct driver *driver);        /* as the process ends */
 bool timeline_wants_code(const struct driver *driver);   /* other processes execute kernels */
 uint64_t timeline_load(struct driver *driver, const struct code_object *object);

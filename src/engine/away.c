@@ -358,6 +358,8 @@ static void take_round(struct crew *crew)
     away->half = crew->start < away->horizon ? crew->start + (away->horizon - crew->start) / 2 : 0;
     crew->stop = start >= crew->until || start == TIME_NEVER || (interrupted && !away->failed);
     away->earliest = start;
+    if (!away->self && crew->run->asides)
+        crew->run->asides->passed(crew->run->asides->user, start);
 }
 
 /* After a round, as this rank may have had nothing to do for many. */

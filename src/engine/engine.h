@@ -71,6 +71,8 @@ struct engine_spec {
     /* The processes that the islands are spread over (ranks/ranks.h), or NULL: this one has them all. All
      * make the same model, and call the same functions in the same order. */
     struct ranks *ranks;
+
+    bool measures; /* engine_island_ns: how long each island takes */
 };
 
 struct engine *engine_new(const struct engine_spec *spec);
@@ -115,6 +117,11 @@ bool island_is_here(const struct island *island);
 /* The same of one that is there already; before engine_ready. */
 void engine_place(struct engine *engine, uint32_t island, uint32_t rank);
 uint32_t engine_island_count(const struct engine *engine);
+
+const char *engine_island_name(const struct engine *engine, uint32_t island);
+
+/* Of the host's time, that it has run so far on this rank. */
+uint64_t engine_island_ns(const struct engine *engine, uint32_t island);
 
 /* Islands that nobody placed are spread evenly, in the order they were made in. */
 void engine_spread(struct engine *engine);
@@ -237,6 +244,8 @@ struct engine_asides {
     void (*tell)(void *user, bool asked, struct text *bytes);
     /* On rank 0: what came from this rank. False: it makes no sense. */
     bool (*take)(void *user, uint32_t rank, const char *bytes, size_t count);
+    /* On rank 0, then: all that happened before this time on any rank was told. */
+    void (*passed)(void *user, uint64_t time);
     void *user;
 };
 
@@ -254,7 +263,15 @@ struct engine_run {
     void (*window)(void *user, uint64_t time, uint64_t islands);
     void *user;
     const struct engine_asides *asides; /* or NULL */
+
+    /* Islands take turns moment by moment, on one thread: all that happens at one time happens island after
+     * island (engine_moment), then all of the next time. On each rank. The results are the same. */
+    bool by_moment;
 };
+
+/* Of a run by_moment, inside a component: what happens later anywhere has a later time, or the same time and
+ * a larger place. False: no island runs. */
+bool engine_moment(const struct engine *engine, uint64_t *time, uint64_t *place);
 
 enum engine_outcome engine_run(struct engine *engine, const struct engine_run *run, struct err *err);
 

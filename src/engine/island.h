@@ -30,6 +30,7 @@ struct island {
     bool is_here;
     bool watched;          /* keep watch_digest */
     uint64_t watch_digest; /* over all events so far */
+    double busy;           /* seconds that it ran, if that is measured */
     uint64_t lookahead;    /* the least latency of a link into it */
     char *name;
     struct err *failure; /* NULL while all is well */
@@ -110,7 +111,7 @@ struct engine {
     struct err *failure;      /* NULL while all is well */
     struct crew *crew;        /* threads and what they share; see window.c */
     bool watched;
-    const struct island *running; /* where they are apart */
+    const struct island *running; /* where they are apart, or run by_moment; or NULL */
 };
 
 /* Puts a message at the end of the port's queue. */

@@ -136,6 +136,16 @@ uint32_t engine_island_count(const struct engine *engine)
     return (uint32_t)engine->island_count;
 }
 
+const char *engine_island_name(const struct engine *engine, uint32_t island)
+{
+    return engine->islands[island]->name;
+}
+
+uint64_t engine_island_ns(const struct engine *engine, uint32_t island)
+{
+    return (uint64_t)(engine->islands[island]->busy * 1e9);
+}
+
 void engine_spread(struct engine *engine)
 {
     for (uint32_t i = 0; i < engine->island_count; i++)

@@ -79,6 +79,8 @@ static uint64_t window_limit(const struct crew_worker *owner, uint32_t place)
 {
     const struct crew *crew = owner->crew;
     uint32_t kind = crew->engine->kind_of[owner->owned[place]->index];
+    if (UNLIKELY(crew->run->by_moment))
+        return min_u64(crew->start + 1, bound_of(crew, kind));
     uint64_t limit = max_u64(add_saturating(crew->start, owner->width[place]), crew->ahead[kind]);
     return min_u64(limit, bound_of(crew, kind));
 }
@@ -140,6 +142,29 @@ static void run_apart(struct engine *engine, struct island *island, uint64_t lim
     engine->running = NULL;
 }
 
+static void run_moment(struct engine *engine, struct island *island, uint64_t limit)
+{
+    engine->running = island;
+    island_run(island, limit);
+    engine->running = NULL;
+}
+
+bool engine_moment(const struct engine *engine, uint64_t *time, uint64_t *place)
+{
+    if (!engine->running)
+        return false;
+    *time = engine->crew->start;
+    *place = (uint64_t)engine->running->region << 32 | engine->running->index;
+    return true;
+}
+
+static void run_measured(struct island *island, uint64_t limit)
+{
+    double begun = host_seconds();
+    island_run(island, limit);
+    island->busy += host_seconds() - begun;
+}
+
 static void run_from_list(struct crew_worker *me, struct crew_worker *owner)
 {
     for (;;) {
@@ -152,6 +177,10 @@ static void run_from_list(struct crew_worker *me, struct crew_worker *owner)
         uint64_t events = island->events;
         if (UNLIKELY(me->crew->engine->spec.apart))
             run_apart(me->crew->engine, island, window_limit(owner, i));
+        else if (UNLIKELY(me->crew->run->by_moment))
+            run_moment(me->crew->engine, island, window_limit(owner, i));
+        else if (UNLIKELY(me->crew->engine->spec.measures))
+            run_measured(island, window_limit(owner, i));
         else
             island_run(island, window_limit(owner, i));
         owner->last_events[i] = (uint32_t)(island->events - events);
@@ -413,7 +442,6 @@ static struct crew *crew_new(struct engine *engine, unsigned count, struct err *
     crew->widest = engine_widest_window(engine);
     crew->ahead = mem_alloc_lines(engine->kind_count, sizeof *crew->ahead);
     crew->least = mem_alloc_lines(engine->kind_count, sizeof *crew->least);
-    crew->region = count == 1 && engine->region_count > 1;
     crew->spins = count <= host_cores() ? SPINS : 0;
     set_boxes(crew);
     if (crew->boxes > count)
@@ -503,6 +531,7 @@ static void begin(struct crew *crew, const struct engine_run *run)
     struct engine *engine = crew->engine;
     crew->run = run;
     crew->told_island_windows = 0;
+    crew->region = crew->count == 1 && engine->region_count > 1 && !run->by_moment;
     crew->until = run->until;
     atomic_store_explicit(&engine->stop_at, TIME_NEVER, memory_order_relaxed);
     atomic_store_explicit(&crew->failed, false, memory_order_relaxed);
@@ -596,7 +625,7 @@ enum engine_outcome engine_run(struct engine *engine, const struct engine_run *r
     }
     unsigned threads =
         (unsigned)min_u64(max_u64(run->threads, 1), islands_here(engine)); /* more would idle */
-    if (engine->spec.apart)
+    if (engine->spec.apart || run->by_moment)
         threads = 1;
     log_debug("running from %llu to %llu ps on %u threads", (unsigned long long)engine->time,
               (unsigned long long)run->until, threads);

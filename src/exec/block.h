@@ -9,7 +9,7 @@
 
 #include <setjmp.h>
 
-enum { BARRIERS = 16 };
+enum { BARRIERS = 16, GROUP_BARRIERS = 8 }; /* of a block; where groups of four warps wait */
 
 /* How often a warp looks whether another wrote what it waits for. Who waited in vain for another block looks
  * only now and then. */
@@ -45,7 +45,7 @@ struct block {
     uint64_t clock_from,
         clock_reads;       /* the worker's count of instructions less the block's own; reads of it */
     uint64_t instructions; /* its own, while others run */
-    struct barrier barriers[BARRIERS];
+    struct barrier barriers[BARRIERS + GROUP_BARRIERS];
     struct arrival arrival;
     void *observed;            /* an observer's own */
     uint64_t settled;          /* stepwise.c: a bit for each warp whose next instruction is known */

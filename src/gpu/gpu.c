@@ -65,7 +65,7 @@ uint32_t gpu_sm_rank(const struct gpu *gpu, uint32_t sm)
 {
     uint32_t sms = sms_of_member(gpu);
     struct memsys_ranks ranks = ranks_of(gpu, sm / sms);
-    return memsys_rank_of(&ranks, sm % sms, sms);
+    return memsys_rank_of(&ranks, ranks.sms, sm % sms, sms);
 }
 
 static bool add_sm(struct gpu *gpu, uint32_t i, const char *path, const struct sm_links *links,

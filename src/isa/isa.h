@@ -93,6 +93,8 @@ enum isa_role {
     ROLE_WAIT,           /* until no more than role_count operations are under way: a byte for each counter */
     ROLE_CLUSTER_ARRIVE, /* waits until what was written can be seen by the GPU */
     ROLE_CLUSTER_WAIT,   /* what the caches of the SM hold may be old behind it */
+    ROLE_BULK_COMMIT,    /* the bulk copies from shared memory so far are a group */
+    ROLE_BULK_WAIT,      /* until no more than role_count of these groups are under way */
 };
 
 /* Memory operations that a program counts itself, instead of the registers that they write. */

@@ -161,7 +161,7 @@ static bool row_fits(const struct itrace_code *own, const struct isa_timing *row
     uint32_t registers = (uint32_t)row->reads + row->writes;
     if (row->registers > own->register_count || registers > own->register_count - row->registers ||
         row->first_step > own->step_count || row->steps > own->step_count - row->first_step ||
-        row->role > ROLE_CLUSTER_WAIT || row->reads > 32 || row->guards > row->reads)
+        row->role > ROLE_BULK_WAIT || row->reads > 32 || row->guards > row->reads)
         return false;
     for (uint32_t i = 0; i < registers; i++)
         if (own->code.slots_at + own->code.registers[row->registers + i] >= slots)

@@ -235,7 +235,7 @@ static void make_partition(struct memsys *mem, const struct memsys_config *confi
     struct partition_spec *spec = &mem->specs[number];
     char name[256];
     snprintf(name, sizeof name, "%s.memory[%u]", mem->path, number);
-    engine_rank(mem->engine, memsys_rank_of(&config->ranks, number, mem->islands));
+    engine_rank(mem->engine, memsys_rank_of(&config->ranks, config->ranks.memory, number, mem->islands));
     struct island *island = engine_island(mem->engine, name);
     island_own(mem->engine, island);
     spec->shape = shape;

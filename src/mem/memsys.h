@@ -27,15 +27,19 @@ typedef uint64_t memsys_atomic_fn(uint8_t operation, void *at, uint64_t operand,
 struct hostmem; /* mem/hostmem.h */
 
 /* Ranks that a home's islands are on: slices and SMs on all of them, the rest on the first. Behind the last
- * of the ring, `begin` comes next. 0 of them: rank 0. */
+ * of the ring, `begin` comes next. 0 of them: rank 0 has all. */
 struct memsys_ranks {
     uint32_t first, count;
     uint32_t begin, end; /* of the ring */
+    const uint32_t *sms,
+        *memory; /* by SM and by memory island: which it is on; NULL: they are spread evenly */
 };
-static inline uint32_t memsys_rank_of(const struct memsys_ranks *ranks, uint32_t number, uint32_t of)
+
+static inline uint32_t memsys_rank_of(const struct memsys_ranks *ranks, const uint32_t *known,
+                                      uint32_t number, uint32_t of)
 {
-    uint32_t rank = ranks->first + (uint32_t)((uint64_t)number * ranks->count / of);
-    return rank < ranks->end ? rank : rank - ranks->end + ranks->begin;
+    uint32_t rank = known ? known[number] : ranks->first + (uint32_t)((uint64_t)number * ranks->count / of);
+    return known || rank < ranks->end ? rank : rank - ranks->end + ranks->begin;
 }
 
 struct memsys_config {

@@ -42,6 +42,7 @@ static bool begin_machine(struct follower *follower, struct archive *body, struc
     struct machine_options options = {.threads = (unsigned)order.threads,
                                       .wishes = order.wishes,
                                       .ranks = follower->ranks,
+                                      .measures = order.measures,
                                       .checkpoint = {.write = order.writes ? "" : NULL,
                                                      .at_cycles = order.checkpoint_at,
                                                      .every_cycles = order.checkpoint_every,
@@ -49,7 +50,11 @@ static bool begin_machine(struct follower *follower, struct archive *body, struc
                                                      .resume = order.resumes ? "" : NULL,
                                                      .resumed = &follower->resumed}};
     follower->resumed = order.resumed;
-    order.resumed = (struct text){0};
+    follower->placement = order.placement;
+    follower->placed_by = order.placed_by;
+    order.resumed = order.placement = order.placed_by = (struct text){0};
+    options.placement = follower->placement.at;
+    options.placed_by = order.is_placed ? &follower->placed_by : NULL;
     if (good) {
         follower_init_program(follower);
         follower->machine = machine_new(&follower->system, &options, err);
@@ -67,6 +72,8 @@ static void end_machine(struct follower *follower)
     follower->machine = NULL;
     follower_fini_program(follower);
     text_fini(&follower->resumed);
+    text_fini(&follower->placement);
+    text_fini(&follower->placed_by);
     system_fini(&follower->system);
 }
 
@@ -137,6 +144,20 @@ static bool links(struct follower *follower, struct archive *body, struct err *e
     return true;
 }
 
+/* What happens here is told by the leader. */
+static bool listen(struct follower *follower, struct archive *body, struct err *err)
+{
+    uint64_t kinds = 0;
+    ARCHIVE_VALUE(body, kinds);
+    return machine_listen(follower->machine, &(struct probe){.kinds = (uint32_t)kinds}, err);
+}
+
+static bool write_load(struct follower *follower, struct archive *body, struct err *err)
+{
+    (void)body;
+    return machine_write_load(follower->machine, NULL, err);
+}
+
 static bool interrupted(struct follower *follower, struct archive *body, struct err *err)
 {
     struct err unused;
@@ -188,6 +209,8 @@ static bool follow(struct follower *follower, const struct text *order, struct e
         [ORDER_SYNC] = sync_memory,
         [ORDER_PASS] = pass,
         [ORDER_LINKS] = links,
+        [ORDER_LISTEN] = listen,
+        [ORDER_WRITE_LOAD] = write_load,
         [ORDER_INTERRUPTED] = interrupted,
         [ORDER_BRING] = bring,
         [ORDER_MANAGE] = manage,

@@ -25,8 +25,9 @@ struct follower_gpu {
 struct follower {
     struct ranks *ranks;
     struct system system;
-    struct machine *machine; /* NULL: there is none now */
-    struct text resumed;     /* what is in the checkpoint that it goes on from */
+    struct machine *machine;          /* NULL: there is none now */
+    struct text resumed;              /* what is in the checkpoint that it goes on from */
+    struct text placement, placed_by; /* the name of a file of load, and what is in it */
     struct mirror mirror;
     struct follower_gpu *gpus;
     uint32_t gpu_count;

@@ -1,9 +1,11 @@
 /* The leader's side: each call is told to the others, and made here, too. */
 #include "ranked/ranked.h"
 #include "base/bits.h"
+#include "base/file.h"
 #include "base/mem.h"
 #include "mailbox/images.h"
 #include "ranked/orders.h"
+#include "system/loads.h"
 #include "system/owned.h"
 
 #include <pthread.h>
@@ -20,10 +22,12 @@ struct leader {
     struct text queued;      /* orders of images, which change by any thread at any time */
     struct err err;          /* when a rank was lost; the next machine_pass tells it */
     bool is_lost;
+    bool is_altered;         /* by a listener, which came too late: nothing goes on */
     struct changed *changed; /* that the host has changed, or may have, and the others were not given yet */
     size_t changed_count, changed_capacity;
     struct watched_image *images; /* by GPU */
     uint32_t gpu_count;
+    struct text placed_by; /* what is in the file of the placement */
     uint64_t objects, tasks;
 };
 
@@ -210,6 +214,11 @@ static bool pass(struct machine *base, uint64_t ps, struct err *err)
     ARCHIVE_VALUE(&body, ps);
     tell(leader, ORDER_PASS, &body);
     bool good = machine_pass(leader->machine, ps, err);
+    leader->is_altered |= machine_was_altered(leader->machine);
+    if (leader->is_altered)
+        good = err_set(
+            err, "a listener changed data that passes: over ranks it can only look at it; run it on one "
+                 "rank");
     if (leader->is_lost)
         *err = leader->err;
     return good && !leader->is_lost;
@@ -241,6 +250,15 @@ static size_t links(const struct machine *base, struct machine_link *list, size_
     return machine_links(leader->machine, list, most);
 }
 
+static bool write_load(struct machine *base, const char *path, struct err *err)
+{
+    struct leader *leader = leader_of(base);
+    tell(leader, ORDER_WRITE_LOAD, NULL);
+    if (leader->is_lost)
+        *err = leader->err;
+    return !leader->is_lost && machine_write_load(leader->machine, path, err);
+}
+
 static bool interrupted(struct machine *base, struct err *err)
 {
     struct leader *leader = leader_of(base);
@@ -250,9 +268,12 @@ static bool interrupted(struct machine *base, struct err *err)
 
 static bool listen(struct machine *base, const struct probe *probe, struct err *err)
 {
-    (void)base;
-    return !probe->kinds ||
-           err_set(err, "what happens on other ranks cannot be listened to: run it on one rank");
+    struct leader *leader = leader_of(base);
+    struct archive body = archive_writer();
+    uint64_t kinds = probe->kinds;
+    ARCHIVE_VALUE(&body, kinds);
+    tell(leader, ORDER_LISTEN, &body);
+    return machine_listen(leader->machine, probe, err);
 }
 
 static uint64_t time_of(const struct machine *base)
@@ -262,7 +283,8 @@ static uint64_t time_of(const struct machine *base)
 
 static enum machine_end end_of(const struct machine *base)
 {
-    return leader_of(base)->is_lost ? MACHINE_BROKEN : machine_end(leader_of(base)->machine);
+    const struct leader *leader = leader_of(base);
+    return leader->is_lost || leader->is_altered ? MACHINE_BROKEN : machine_end(leader->machine);
 }
 
 static bool has_written(const struct machine *base)
@@ -297,6 +319,7 @@ static void fini(struct machine *base)
     machine_free(leader->machine);
     pthread_mutex_destroy(&leader->lock);
     text_fini(&leader->queued);
+    text_fini(&leader->placed_by);
     mem_free(leader->changed);
     mem_free(leader->images);
     mem_free(leader);
@@ -314,6 +337,7 @@ static const struct machine_ops leader_ops = {.fini = fini,
                                               .listen = listen,
                                               .begin = begin,
                                               .pass = pass,
+                                              .write_load = write_load,
                                               .links = links,
                                               .time = time_of,
                                               .end = end_of,
@@ -334,11 +358,17 @@ static bool tell_machine(struct leader *leader, const struct system *system,
                                  .checkpoint_every = options->checkpoint.every_cycles,
                                  .writes = options->checkpoint.write,
                                  .stops = options->checkpoint.stop,
-                                 .resumes = options->checkpoint.resume};
+                                 .resumes = options->checkpoint.resume,
+                                 .measures = options->measures,
+                                 .is_placed = options->placed_by};
     if (options->checkpoint.resume &&
         !machine_read_checkpoint(options->checkpoint.resume, &order.resumed, err))
         return false;
     config_dump_marked(&system->config, system->inherited, &order.config);
+    if (options->placed_by) {
+        text_add(&order.placement, "%s", options->placement);
+        text_add_bytes(&order.placed_by, options->placed_by->at, options->placed_by->length);
+    }
     told_machine_archive(&order, &body);
     told_machine_fini(&order);
     tell(leader, ORDER_MACHINE, &body);
@@ -357,8 +387,11 @@ struct machine *ranked_new(struct ranks *ranks, const struct system *system,
     leader->gpu_count = system_devices(system);
     leader->images = mem_alloc(leader->gpu_count, sizeof *leader->images);
     pthread_mutex_init(&leader->lock, NULL);
-    if (tell_machine(leader, system, options, err) && (leader->machine = machine_new(system, &own, err)))
+    bool good = !own.placement || file_read(own.placement, LOADS_BYTES_MOST, &leader->placed_by, err);
+    own.placed_by = own.placement ? &leader->placed_by : NULL;
+    if (good && tell_machine(leader, system, &own, err) && (leader->machine = machine_new(system, &own, err)))
         return &leader->base;
+    text_fini(&leader->placed_by);
     pthread_mutex_destroy(&leader->lock);
     mem_free(leader->images);
     mem_free(leader);

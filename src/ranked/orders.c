@@ -17,10 +17,16 @@ void told_machine_archive(struct told_machine *machine, struct archive *archive)
     flag_archive(&machine->stops, archive);
     flag_archive(&machine->resumes, archive);
     archive_text(archive, &machine->resumed);
+    flag_archive(&machine->measures, archive);
+    flag_archive(&machine->is_placed, archive);
+    archive_text(archive, &machine->placement);
+    archive_text(archive, &machine->placed_by);
 }
 
 void told_machine_fini(struct told_machine *machine)
 {
     text_fini(&machine->config);
     text_fini(&machine->resumed);
+    text_fini(&machine->placement);
+    text_fini(&machine->placed_by);
 }

@@ -24,6 +24,8 @@
     O(SYNC)         /* machine_sync_memory: struct letter_sync */                                            \
     O(PASS)         /* machine_pass: ps */                                                                   \
     O(LINKS)        /* machine_links */                                                                      \
+    O(LISTEN)       /* machine_listen: its kinds */                                                          \
+    O(WRITE_LOAD)   /* machine_write_load */                                                                 \
     O(INTERRUPTED)  /* machine_interrupted */                                                                \
     O(BRING)        /* bytes that the leader has changed follow: struct letter_open */                       \
     O(MANAGE)       /* machine_manage: struct managed_order */
@@ -41,7 +43,9 @@ struct told_machine {
     uint64_t threads;
     struct task_wishes wishes;
     uint64_t checkpoint_at, checkpoint_every; /* cycles */
-    bool writes, stops, resumes;
+    bool writes, stops, resumes, measures;
+    bool is_placed; /* by what is in this file: */
+    struct text placement, placed_by;
     struct text resumed; /* what is in the file that is resumed */
 };
 void told_machine_archive(struct told_machine *machine, struct archive *archive);

@@ -70,7 +70,7 @@ struct ranks_job ranks_job(void)
 
 static bool is_of_launcher(const char *variable)
 {
-    static const char *const beginnings[] = {"OMPI_", "PMIX_", "PMI_", "ORTE_", "OPAL_"};
+    static const char *const beginnings[] = {"OMPI_", "PMIX_", "PMI_", "ORTE_", "OPAL_", "HYDI_"};
     for (size_t i = 0; i < sizeof beginnings / sizeof *beginnings; i++)
         if (!strncmp(variable, beginnings[i], strlen(beginnings[i])))
             return true;
@@ -98,10 +98,17 @@ void ranks_forget_job(void)
 void ranks_add_transport(struct text *path)
 {
     const char *known = getenv("HEDDLE_TRANSPORT");
-    if (known && *known)
+    if (known && *known) {
         text_add(path, "%s", known);
-    else
-        install_add_part(path, "ranks/libheddle_ranks.so");
+        return;
+    }
+    if (getenv("PMI_FD") && !getenv("OMPI_COMM_WORLD_SIZE")) { /* MPICH's launcher */
+        install_add_part(path, "ranks/libheddle_ranks_mpich.so");
+        if (!access(path->at, R_OK))
+            return;
+        text_fini(path);
+    }
+    install_add_part(path, "ranks/libheddle_ranks.so");
 }
 
 static const struct ranks_transport *load_transport(struct err *err)

@@ -5,6 +5,7 @@
 #include "exec/observer.h"
 #include "exec/watch_afar.h"
 #include "ranks/ranks.h"
+#include "system/heard.h"
 #include "system/over_ranks.h"
 
 struct told_progress { /* of a rank's part of a GPU */
@@ -22,10 +23,11 @@ struct asides {
     struct engine_asides of_run;
     struct told_progress *progress; /* on the leading rank: [rank][gpu] */
     struct watched *watched;        /* by GPU */
+    struct heard *heard; /* events that nobody was told of yet: of this rank; on the leading one [rank] */
 };
 
 /* What follows in a message. */
-enum told { TOLD_NO_MORE, TOLD_PROGRESS, TOLD_BY_WATCH, TOLD_BY_OBSERVER };
+enum told { TOLD_NO_MORE, TOLD_PROGRESS, TOLD_EVENTS, TOLD_BY_WATCH, TOLD_BY_OBSERVER };
 
 static struct told_progress *progress_of(const struct asides *asides, uint32_t rank, uint32_t gpu)
 {
@@ -115,6 +117,12 @@ static void tell(void *user, bool asked, struct text *bytes)
     uint32_t self = ranks_number(asides->machine->options.ranks);
     struct archive archive = archive_writer();
     tell_all_seen(asides, &archive);
+    struct text *events = heard_of(asides->heard, self);
+    if (events->length) {
+        archive_number(&archive, TOLD_EVENTS, UINT32_MAX);
+        archive_text(&archive, events);
+        events->length = 0;
+    }
     if (asked) {
         archive_number(&archive, TOLD_PROGRESS, UINT32_MAX);
         look_at_progress(asides, self);
@@ -127,6 +135,20 @@ static void tell(void *user, bool asked, struct text *bytes)
     text_fini(&archive.text);
 }
 
+static void take_events(const struct asides *asides, uint32_t rank, struct archive *archive)
+{
+    struct text events = {0}, *kept = heard_of(asides->heard, rank);
+    archive_text(archive, &events);
+    text_add_bytes(kept, events.at ? events.at : "", events.length);
+    text_fini(&events);
+}
+
+static void passed(void *user, uint64_t time)
+{
+    const struct asides *asides = user;
+    heard_tell(asides->heard, time);
+}
+
 static bool take(void *user, uint32_t rank, const char *bytes, size_t count)
 {
     struct asides *asides = user;
@@ -134,6 +156,8 @@ static bool take(void *user, uint32_t rank, const char *bytes, size_t count)
     for (uint64_t told; archive.good && (told = archive_number(&archive, 0, TOLD_BY_OBSERVER));) {
         if (told == TOLD_PROGRESS)
             archive_progress(asides, rank, &archive);
+        else if (told == TOLD_EVENTS)
+            take_events(asides, rank, &archive);
         else if (!take_seen(asides, (enum told)told, &archive))
             return false;
     }
@@ -146,9 +170,10 @@ struct asides *asides_new(struct local_machine *machine)
         return NULL;
     struct asides *asides = mem_alloc(1, sizeof *asides);
     asides->machine = machine;
-    asides->of_run = (struct engine_asides){tell, take, asides};
+    asides->of_run = (struct engine_asides){tell, take, passed, asides};
     asides->progress =
         mem_alloc((size_t)ranks_count(machine->options.ranks) * machine->gpu_count, sizeof *asides->progress);
+    asides->heard = heard_new(ranks_count(machine->options.ranks), ranks_number(machine->options.ranks));
     asides->watched = mem_alloc(machine->gpu_count, sizeof *asides->watched);
     return asides;
 }
@@ -158,6 +183,7 @@ void asides_free(struct asides *asides)
     for (uint32_t i = 0; asides && i < gpu_count(asides); i++)
         watch_afar_free(asides->watched[i].afar);
     if (asides) {
+        heard_free(asides->heard);
         mem_free(asides->progress);
         mem_free(asides->watched);
     }
@@ -207,4 +233,39 @@ struct watch *machine_watch_afar(struct machine *base, uint32_t gpu, uint32_t sm
     if (!watched->afar)
         watched->afar = watch_afar_new(sms);
     return watch_afar_watch(watched->afar);
+}
+
+/* ---- listeners ---- */
+
+/* Inside a run it is noted, with its place in the order of all events. */
+static void note(void *user, struct probe_event *event)
+{
+    struct asides *asides = user;
+    uint64_t time, place;
+    if (engine_moment(asides->machine->engine, &time, &place))
+        heard_note(asides->heard, time, place, event);
+    else if (machine_leads(asides->machine))
+        probe_tell(heard_listener(asides->heard), *event);
+}
+
+struct probe asides_listen(struct asides *asides, const struct probe *listener)
+{
+    heard_set_listener(asides->heard, listener);
+    return (struct probe){.kinds = listener->kinds, .call = note, .user = asides};
+}
+
+const struct probe *asides_listener(const struct asides *asides, const struct probe *otherwise)
+{
+    return asides ? heard_listener(asides->heard) : otherwise;
+}
+
+void asides_flush(struct asides *asides)
+{
+    if (asides && machine_leads(asides->machine))
+        heard_tell(asides->heard, TIME_NEVER);
+}
+
+bool asides_were_altered(const struct asides *asides)
+{
+    return asides && heard_was_altered(asides->heard);
 }

@@ -13,6 +13,13 @@ void asides_free(struct asides *asides);
 
 const struct engine_asides *asides_of_run(const struct asides *asides); /* or NULL */
 
+/* Who listens. Gives the probe for this rank's parts, which notes what happens; the leading rank tells the
+ * listener of all that happens on all ranks, in the order of time, then of places (engine_moment). */
+struct probe asides_listen(struct asides *asides, const struct probe *listener);
+const struct probe *asides_listener(const struct asides *asides, const struct probe *otherwise);
+void asides_flush(struct asides *asides); /* after a run: all of it was told */
+bool asides_were_altered(const struct asides *asides);
+
 /* A kernel begins: other ranks will tell its watch of what they see, or this one tells that of the leading
  * rank. */
 void asides_begin(struct asides *asides, const struct task *task);

@@ -53,8 +53,10 @@ static bool build(struct local_machine *machine, struct err *err)
 {
     const struct system *system = machine->system;
     machine->apart = machine->options.islands_apart ? zone_new(ISLANDS_MOST) : NULL;
-    machine->engine = engine_new(&(struct engine_spec){
-        .payload_bytes = FABRIC_PAYLOAD_MOST, .apart = machine->apart, .ranks = machine->options.ranks});
+    machine->engine = engine_new(&(struct engine_spec){.payload_bytes = FABRIC_PAYLOAD_MOST,
+                                                       .apart = machine->apart,
+                                                       .ranks = machine->options.ranks,
+                                                       .measures = machine->options.measures});
     uint32_t host_node;
     if (!build_fabric(machine, &host_node, err) || !machine_plan(machine, err))
         return false;
@@ -124,6 +126,7 @@ static void free_local(struct machine *base)
     machine_managed_fini(machine);
     mem_free(machine->lent.list);
     mem_free(machine->passed.list);
+    mem_free(machine->spent.ns);
     mem_free(machine->gpus);
     mem_free(machine);
 }
@@ -230,21 +233,23 @@ static void append(struct task **list, struct task *task)
 static void tell(const struct local_machine *machine, const struct task *task, enum probe_kind kind,
                  enum probe_phase phase, uint64_t time_ps, const char *what)
 {
-    if (probe_wants(&machine->probe, kind))
-        probe_tell(&machine->probe, (struct probe_event){.kind = kind,
-                                                         .phase = phase,
-                                                         .time_ps = time_ps,
-                                                         .id = task->number,
-                                                         .gpu = task->gpu,
-                                                         .stop = "gpu",
-                                                         .what = what,
-                                                         .bytes = task->width * task->height * task->depth});
+    if (probe_wants(&machine->probe, kind) && machine_leads(machine))
+        probe_tell(asides_listener(machine->asides, &machine->probe),
+                   (struct probe_event){.kind = kind,
+                                        .phase = phase,
+                                        .time_ps = time_ps,
+                                        .id = task->number,
+                                        .gpu = task->gpu,
+                                        .stop = "gpu",
+                                        .what = what,
+                                        .bytes = task->width * task->height * task->depth});
 }
 
 static bool listen_to(struct machine *base, const struct probe *probe, struct err *err)
 {
     (void)err;
-    local(base)->probe = *probe;
+    struct local_machine *machine = local(base);
+    machine->probe = machine->asides ? asides_listen(machine->asides, probe) : *probe;
     return true;
 }
 
@@ -370,8 +375,7 @@ static bool has_stopped_gpu(const struct local_machine *machine)
     return false;
 }
 
-/* Since the machine was made, both ways of each link; to be freed. */
-static struct net_traffic *traffic_now(const struct local_machine *machine)
+struct net_traffic *machine_traffic(const struct local_machine *machine)
 {
     size_t ways = 2 * (size_t)network_graph(machine->fabric)->link_count;
     struct net_traffic *all = mem_alloc(ways + 1, sizeof *all);
@@ -385,7 +389,7 @@ static void note_traffic(struct local_machine *machine)
 {
     struct passed_traffic *passed = &machine->passed;
     uint32_t links = machine->fabric ? network_graph(machine->fabric)->link_count : 0;
-    struct net_traffic *now = links ? traffic_now(machine) : NULL;
+    struct net_traffic *now = links ? machine_traffic(machine) : NULL;
     for (uint32_t i = 0; i < 2 * links; i++) {
         struct net_traffic more = now[i];
         if (i == passed->count) {
@@ -412,6 +416,7 @@ static void begin_anew(struct local_machine *machine)
     machine_gather_all_pages(machine);
     machine_managed_leave(machine);
     note_traffic(machine);
+    machine_keep_load(machine);
     take_apart(machine);
     if (!build(machine, &err))
         BUG("the machine cannot be built again: %s", err.text);
@@ -664,7 +669,8 @@ static struct engine_run engine_orders(struct local_machine *machine, uint64_t u
                                .progress = machine->options.progress ? tell_progress : NULL,
                                .window = machine->options.windows ? tell_window : NULL,
                                .user = machine,
-                               .asides = asides_of_run(machine->asides)};
+                               .asides = asides_of_run(machine->asides),
+                               .by_moment = machine->probe.kinds};
 }
 
 enum engine_outcome machine_let_pass(struct local_machine *machine, uint64_t until)
@@ -674,6 +680,7 @@ enum engine_outcome machine_let_pass(struct local_machine *machine, uint64_t unt
     orders.interrupt = NULL; /* a checkpoint of now would not know what the caller is about to do */
     enum engine_outcome outcome =
         machine->broken ? ENGINE_FAILED : engine_run(machine->engine, &orders, &err);
+    asides_flush(machine->asides);
     machine_share(machine);
     if (outcome == ENGINE_FAILED)
         give_up(machine, MACHINE_BROKEN);
@@ -699,6 +706,7 @@ static bool run(struct local_machine *machine, uint64_t until, struct err *err)
         enum engine_outcome outcome = machine->running || copies_run(machine)
                                           ? engine_run(machine->engine, &orders, err)
                                           : ENGINE_FINISHED;
+        asides_flush(machine->asides);
         machine_share(machine);
         if (outcome == ENGINE_FAILED || outcome == ENGINE_INTERRUPTED)
             return stopped_by(machine, outcome, err);
@@ -772,6 +780,11 @@ static enum machine_end end_of(const struct machine *base)
     return local(base)->end;
 }
 
+bool machine_was_altered(const struct machine *base)
+{
+    return asides_were_altered(local(base)->asides);
+}
+
 void machine_look(struct machine *base)
 {
     look_at_all(local(base));
@@ -784,7 +797,7 @@ static size_t links_of(const struct machine *base, struct machine_link *links, s
     if (!fabric)
         return 0;
     const struct net_graph *graph = network_graph(fabric);
-    struct net_traffic *now = traffic_now(local(base));
+    struct net_traffic *now = machine_traffic(local(base));
     for (uint32_t i = 0; i < graph->link_count && i < most; i++) {
         links[i] =
             (struct machine_link){.name = graph->links[i].name, .bytes_per_s = graph->links[i].bytes_per_s};
@@ -801,6 +814,11 @@ static size_t links_of(const struct machine *base, struct machine_link *links, s
     return graph->link_count;
 }
 
+static bool write_load(struct machine *base, const char *path, struct err *err)
+{
+    return machine_gather_load(local(base), path, err);
+}
+
 static const struct machine_ops local_ops = {.fini = free_local,
                                              .set_memory = set_memory,
                                              .sync_memory = sync_memory,
@@ -810,6 +828,7 @@ static const struct machine_ops local_ops = {.fini = free_local,
                                              .listen = listen_to,
                                              .begin = begin_task,
                                              .pass = pass,
+                                             .write_load = write_load,
                                              .links = links_of,
                                              .time = time_of,
                                              .end = end_of,

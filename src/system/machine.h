@@ -132,6 +132,9 @@ struct machine_options {
     struct ranks *ranks; /* that the machine is spread over (system/over_ranks.h), or NULL. src/ranked calls
                             it on all of them alike */
     struct checkpoint_options checkpoint;
+    bool measures;                /* how long islands take: for machine_write_load */
+    const char *placement;        /* file of such a load, by which ranks get their parts; or NULL */
+    const struct text *placed_by; /* its bytes; ranked_new reads them */
 };
 
 /* The virtual addresses [at, at + bytes), where they are at home, and where this process keeps their bytes.
@@ -230,6 +233,9 @@ struct machine_ops {
      * the running tasks' counts so far are in them. */
     bool (*pass)(struct machine *machine, uint64_t ps, struct err *err);
 
+    /* Writes what was measured (system/loads.h), or gives why not. NULL: this machine measures nothing. */
+    bool (*write_load)(struct machine *machine, const char *path, struct err *err);
+
     size_t (*links)(const struct machine *machine, struct machine_link *links, size_t most); /* or NULL */
     uint64_t (*time)(const struct machine *machine); /* ps since the beginning */
     enum machine_end (*end)(const struct machine *machine);
@@ -272,6 +278,10 @@ void machine_stop_kernels(struct machine *machine, const char *why);
 /* Of such a one, on a rank that does not lead: the watch of kernels of this GPU, which has so many SMs. What
  * it sees is told to the watch that the leading rank's launch has. */
 struct watch *machine_watch_afar(struct machine *machine, uint32_t gpu, uint32_t sms);
+
+/* Of such a one, on the leading rank: a listener has changed data that it was told of. On several ranks that
+ * is too late: it is told of what happened a while ago. */
+bool machine_was_altered(const struct machine *machine);
 
 /* What is in the file, for other ranks. */
 bool machine_read_checkpoint(const char *path, struct text *bytes, struct err *err);
@@ -360,6 +370,12 @@ static inline bool machine_run(struct machine *machine, struct err *err)
 static inline size_t machine_links(const struct machine *machine, struct machine_link *links, size_t most)
 {
     return machine->ops->links ? machine->ops->links(machine, links, most) : 0;
+}
+
+static inline bool machine_write_load(struct machine *machine, const char *path, struct err *err)
+{
+    return machine->ops->write_load ? machine->ops->write_load(machine, path, err)
+                                    : err_set(err, "this machine measures no load");
 }
 
 static inline uint64_t machine_time(const struct machine *machine)

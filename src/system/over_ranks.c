@@ -1,14 +1,17 @@
 #include "system/over_ranks.h"
 #include "base/archive.h"
 #include "base/bits.h"
+#include "base/file.h"
 #include "base/mem.h"
 #include "mem/iommu.h"
 #include "ranks/ranks.h"
 #include "system/copies.h"
 #include "system/fabric.h"
 #include "system/managed_apart.h"
+#include "system/loads.h"
 #include "system/spread.h"
 
+#include <stdio.h>
 #include <string.h>
 
 bool machine_is_spread(const struct local_machine *machine)
@@ -24,13 +27,66 @@ bool machine_leads(const struct local_machine *machine)
 bool machine_plan(struct local_machine *machine, struct err *err)
 {
     const struct net_graph *graph = machine->fabric ? network_graph(machine->fabric) : NULL;
-    struct ranks *ranks = machine->options.ranks;
-    uint32_t count = ranks_count(ranks), *hosts = mem_alloc(count, sizeof *hosts);
-    for (uint32_t i = 0; i < count && count > 1; i++)
-        hosts[i] = ranks_first_of_host(ranks, i);
+    const struct machine_options *options = &machine->options;
+    uint32_t count = ranks_count(options->ranks);
+    struct loads load;
     spread_fini(&machine->spread);
-    bool good = count == 1 || spread_make(&machine->spread, machine->system, graph, hosts, count, err);
+    if (!machine_is_spread(machine))
+        return true;
+    if (options->placed_by &&
+        !spread_loads_read(&load, options->placed_by, options->placement, machine->system, graph, err))
+        return false;
+    uint32_t *hosts = mem_alloc(count, sizeof *hosts);
+    for (uint32_t i = 0; i < count; i++)
+        hosts[i] = ranks_first_of_host(options->ranks, i);
+    bool good = spread_make(&machine->spread, machine->system, graph, hosts, count,
+                            options->placed_by ? &load : NULL, err);
     mem_free(hosts);
+    if (options->placed_by)
+        spread_loads_fini(&load);
+    return good;
+}
+
+/* ---- load ---- */
+
+void machine_keep_load(struct local_machine *machine)
+{
+    struct spent *spent = &machine->spent;
+    uint32_t count = engine_island_count(machine->engine);
+    if (!machine->options.measures)
+        return;
+    if (!spent->ns)
+        spent->ns = mem_alloc(spent->count = count, sizeof *spent->ns);
+    for (uint32_t i = 0; i < count; i++)
+        spent->ns[i] += engine_island_ns(machine->engine, i);
+}
+
+static bool write_file(const char *path, const struct text *file, struct err *err)
+{
+    struct file_writer writer;
+    if (!file_open(&writer, path, err))
+        return false;
+    fwrite(file->at, 1, file->length, writer.stream);
+    return file_close(&writer, err);
+}
+
+bool machine_gather_load(struct local_machine *machine, const char *path, struct err *err)
+{
+    struct spent *spent = &machine->spent;
+    struct text file = {0};
+    machine_keep_load(machine);
+    uint32_t links = machine->fabric ? network_graph(machine->fabric)->link_count : 0;
+    struct net_traffic *traffic = links ? machine_traffic(machine) : NULL;
+    ranks_add(machine->options.ranks, spent->ns, spent->count);
+    spread_loads_begin_file(&file);
+    for (uint32_t i = 0; i < spent->count; i++)
+        spread_loads_add_island(&file, engine_island_name(machine->engine, i), spent->ns[i]);
+    for (uint32_t i = 0; i < links; i++)
+        spread_loads_add_link(&file, network_graph(machine->fabric)->links[i].name,
+                              traffic[2 * i].bytes + traffic[2 * i + 1].bytes);
+    bool good = !machine_leads(machine) || write_file(path, &file, err);
+    mem_free(traffic);
+    text_fini(&file);
     return good;
 }
 

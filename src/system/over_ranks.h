@@ -9,6 +9,11 @@
 /* Before GPUs are made: which ranks they are on. */
 bool machine_plan(struct local_machine *machine, struct err *err);
 
+/* What it took to simulate each island, on all ranks, and what passed over links: a file of loads.h, on the
+ * rank that leads. All ranks call it. machine_keep_load: the machine is made anew. */
+bool machine_gather_load(struct local_machine *machine, const char *path, struct err *err);
+void machine_keep_load(struct local_machine *machine);
+
 /* After a run. */
 void machine_share(struct local_machine *machine);
 

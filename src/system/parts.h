@@ -55,6 +55,10 @@ struct local_machine {
         struct net_traffic *list;
         size_t count, capacity;
     } passed;
+    struct spent { /* by island, before the machine was made anew: ns of this rank */
+        uint64_t *ns;
+        uint32_t count;
+    } spent;
     struct probe probe;      /* who listens; its address is in all parts */
     struct space *space;     /* the program's page table */
     struct homes memory;     /* what machine_set_memory said */
@@ -120,6 +124,9 @@ static inline uint32_t machine_first_home(const struct local_machine *machine, u
 /* Time passes while the host waits in the middle of something; what ends meanwhile is told later. After
  * ENGINE_FAILED the machine is broken. */
 enum engine_outcome machine_let_pass(struct local_machine *machine, uint64_t until);
+
+/* Since the machine was made, both ways of each link; to be freed. */
+struct net_traffic *machine_traffic(const struct local_machine *machine);
 
 /* What all GPUs' own memory holds, and what of it kernels were given by malloc: written, or read. */
 void machine_archive_memory(struct local_machine *machine, struct archive *archive);

@@ -41,6 +41,31 @@ for threads in 1 2 2; do
 done
 grep -q '"device": 6' first || fail 'no launch is on a GPU of the second node'
 
+# persistent requests, neighbours, messages that are replaced, matched, packed
+mpicc -w -o mpi_more "$HEDDLE_HOME/tests/programs/mpi_more.c" -L"$libraries" -l:libcuda.so.1 ||
+    fail 'mpi_more.c does not compile'
+for ranks in 1 3; do
+    # shellcheck disable=SC2086
+    run run --mode timing --system cluster-2x4 $small mpirun -n $ranks ./mpi_more
+    expect_status 0
+    expect_same "$ran" $ranks "$(grep -c '^mpi_more: ok$' out)"
+done
+run run --mode functional --system cluster-2x4 mpirun -n 2 ./mpi_more
+expect_status 0
+
+# Fortran
+if has gfortran 'MPI from Fortran' && has mpif90 'MPI from Fortran'; then
+    for how in '' '-DMPIF_H -fallow-argument-mismatch'; do
+        # shellcheck disable=SC2086
+        mpif90 -w $how -o mpi_fortran "$HEDDLE_HOME/tests/programs/mpi_fortran.F90" -L"$libraries" -l:libcuda.so.1 ||
+            fail 'mpi_fortran.F90 does not compile'
+        # shellcheck disable=SC2086
+        run run --mode timing --system cluster-2x4 $small mpirun -n 3 ./mpi_fortran
+        expect_status 0
+        expect_same "$ran" 3 "$(grep -c '^mpi_fortran: ok$' out)"
+    done
+fi
+
 # one job after another, and a program that is in none
 cat >twice <<END
 mpirun -n 2 ./mpi $ptx && mpirun -n 2 ./mpi $ptx && ./mpi $ptx
@@ -57,10 +82,10 @@ int cuInit(unsigned), cuDevicePrimaryCtxRetain(void **, int), cuCtxSetCurrent(vo
 int main(void)
 {
     void *context, *at;
-    MPI_Request request;
+    MPI_Win window;
     MPI_Init(NULL, NULL);
     cuInit(0), cuDevicePrimaryCtxRetain(&context, 0), cuCtxSetCurrent(context), cuMemAlloc_v2(&at, 64);
-    MPI_Send_init(at, 1, MPI_INT, 0, 0, MPI_COMM_WORLD, &request);
+    MPI_Win_create(at, 64, 4, MPI_INFO_NULL, MPI_COMM_WORLD, &window);
     MPI_Finalize();
 }
 END
@@ -68,7 +93,7 @@ mpicc -o refused refused.c -L"$libraries" -l:libcuda.so.1 || fail 'refused.c doe
 # shellcheck disable=SC2086
 run run --system cluster-2x4 $small mpirun -n 1 ./refused
 [[ $status != 0 ]] || fail "$ran: is good"
-expect_line err '^heddle: MPI_Send_init does not take memory of a GPU yet: copy it to the host$'
+expect_line err '^heddle: MPI_Win_create does not take memory of a GPU yet: copy it to the host$'
 
 # NCCL: the id goes by MPI, the data by kernels of the ranks' GPUs; two nodes, and two ranks on each
 mpicc -o nccl_mpi "$HEDDLE_HOME/tests/programs/nccl_mpi.c" -L"$libraries" -l:libnccl.so.2 -l:libcudart.so.13 ||

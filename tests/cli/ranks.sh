@@ -87,7 +87,10 @@ grep -q 'has not answered for 2 s' err || fail "a rank that stands still: $(cat 
 fails 'there is work for 2' "$HEDDLE" bench phold --islands 2 --ranks 4
 fails 'the system has work for' "$HEDDLE" bench vecadd --mode timing --system r9nano --set l2.islands=2 --ranks 3
 fails 'expected a number from 1 to' "$HEDDLE" bench vecadd --mode timing --ranks 0
-fails 'does not go with several ranks' "$HEDDLE" bench vecadd --mode timing --ranks 2 --attach machine
+fails '--attach does not go with several ranks: .*--threads N instead' "$HEDDLE" bench vecadd --ranks 2 --attach machine
+fails '--shared does not go with several ranks: .*--threads N instead' "$HEDDLE" run --ranks 2 --shared /bin/true
+fails '--ranks: .* use --threads N instead' "$HEDDLE" serve machine --ranks 2
+fails 'serve does not run over several ranks: start it' env OMPI_COMM_WORLD_SIZE=2 OMPI_COMM_WORLD_RANK=0 "$HEDDLE" serve machine
 fails 'they need --mode timing' "$HEDDLE" run --ranks 2 /bin/true
 fails 'ptx does not run over several ranks' env OMPI_COMM_WORLD_SIZE=2 OMPI_COMM_WORLD_RANK=0 "$HEDDLE" ptx /bin/true
 "$HEDDLE" system h200-x8 --ranks 3 >out

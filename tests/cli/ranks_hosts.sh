@@ -73,7 +73,7 @@ OMPI_MCA_plm_rsh_agent=no-such-shell refuses 'cannot be reached: cannot start no
 processes_of() {
     local process
     [[ $(awk '/^State/ { print $2 }' "/proc/$1/status" 2>/dev/null) == [RSDT] ]] || return
-    echo "$1 $(tr '\0' ' ' <"/proc/$1/cmdline")"
+    echo "$1 $(cat "/proc/$1/cmdline" 2>/dev/null | tr '\0' ' ')"
     for process in $(pgrep -P "$1"); do
         processes_of "$process"
     done

@@ -355,6 +355,49 @@ static void test_refuses(void **state)
                  FAULT_INSTRUCTION, "free has other parameters");
 }
 
+#define GROUP_PRODUCT                                                                                        \
+    "setp.eq.u32 %p1, %r1, %r1; wgmma.fence.sync.aligned; "                                                  \
+    "wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 "                                                     \
+    "{%r2, %r3, %r4, %r5}, %rd2, %rd2, %p1, 1, 1, 0, 0; wgmma.commit_group.sync.aligned; "                   \
+    "wgmma.wait_group.sync.aligned 0;"
+
+/* wgmma: what cannot be is a fault, or refused before it runs. */
+static void test_refuses_group_products(void **state)
+{
+    (void)state;
+    static const char *const bodies[][2] = {
+        {"wgmma.mma_async.sync.aligned.m64n12k16.f32.f16.f16 {%r2,%r3,%r4,%r5}, %rd1, %rd1, %p1, 1, 1, 0, 0;",
+         "does not know this matrix instruction"},
+        {"wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%r2,%r3,%r4}, %rd1, %rd1, %p1, 1, 1, 0, 0;",
+         "4 registers were expected"},
+        {"wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%r2,%r3,%r4,%r5}, %rd1, %rd1, %p1, 1, 0, 0, 0;",
+         "1 or -1 was expected"},
+        {"wgmma.mma_async.sync.aligned.m64n8k8.f32.tf32.tf32 {%r2,%r3,%r4,%r5}, %rd1, %rd1, %p1, 1, 1, 0, 0;",
+         "6 operands were expected"},
+        {"wgmma.mma_async.sp.sync.aligned.m64n8k64.f32.e4m3.e4m3 {%r2,%r3,%r4,%r5}, %rd1, %rd1, %r1, 1, %p1, "
+         "1, 1;",
+         "sparsity selector"},
+        {"wgmma.mma_async.sync.aligned.m64n40k32.s32.s8.s8 {%r1}, %rd1, %rd1, %p1;",
+         "does not know this matrix instruction"},
+    };
+    for (size_t i = 0; i < sizeof bodies / sizeof *bodies; i++)
+        expect_fault((struct run){.body = bodies[i][0], .ptx = "8.0", .sm = "90a"}, FAULT_INSTRUCTION,
+                     bodies[i][1]);
+    expect_fault((struct run){.head = ".shared .align 128 .b8 s[2048];",
+                              .body = "mov.u64 %rd2, 0; " GROUP_PRODUCT,
+                              .threads = 96,
+                              .ptx = "8.0",
+                              .sm = "90a"},
+                 FAULT_INSTRUCTION, "group of four warps is not whole");
+    expect_fault(
+        (struct run){.head = ".shared .align 128 .b8 s[2048];",
+                     .body = "mov.u32 %r1, s; mov.u64 %rd2, 0x4000000008; " GROUP_PRODUCT, /* stride 1024 */
+                     .threads = 128,
+                     .ptx = "8.0",
+                     .sm = "90a"},
+        FAULT_ADDRESS, "a matrix descriptor leads to 0x");
+}
+
 static void test_malloc_and_free(void **state)
 {
     (void)state;
@@ -633,6 +676,7 @@ int main(void)
                                        TEST(test_aliases_and_tables),
                                        TEST(test_dynamic_shared_memory),
                                        TEST(test_refuses),
+                                       TEST(test_refuses_group_products),
                                        TEST(test_malloc_and_free),
                                        TEST(test_printf),
                                        TEST(test_lines_of_inlined_functions),

@@ -20,6 +20,8 @@ static const char *const write_nothing[] = {
     "prefetch",
     "prefetchu",
     "cp",
+    "tensormap",
+    "barrier.cluster",
     "mbarrier.init",
     "mbarrier.inval",
     "mbarrier.expect_tx",
@@ -32,7 +34,9 @@ static const char *const write_nothing[] = {
     "stmatrix",
     "setmaxnreg",
     "griddepcontrol",
-    "wgmma",
+    "wgmma.fence",
+    "wgmma.commit_group",
+    "wgmma.wait_group",
     "stackrestore",
     "tensormap",
     "bar",
@@ -95,11 +99,12 @@ void ptx_each_register(const struct ptx_function *function, const struct ptx_ins
                        void *context)
 {
     struct register_walk walk = {function, see, context, false};
+    bool adds = ptx_is(inst, "wgmma.mma_async"); /* to what it writes */
     if (inst->guard >= 0)
         see(context, (uint32_t)inst->guard, false);
     uint32_t written = ptx_written_operands(function, inst);
     for (uint32_t i = 0; i < inst->count; i++)
-        see_operand(&walk, &function->operands[inst->first + i], i < written);
+        see_operand(&walk, &function->operands[inst->first + i], i < written && !adds);
     walk.writes = true;
     for (uint32_t i = 0; i < written; i++)
         see_operand(&walk, &function->operands[inst->first + i], true);

@@ -59,7 +59,7 @@ static void release(struct block *block, uint32_t number)
 /* After threads arrived or ended. */
 void ptx_block_check_barriers(struct block *block)
 {
-    for (uint32_t i = 0; i < BARRIERS; i++) {
+    for (uint32_t i = 0; i < BARRIERS + GROUP_BARRIERS; i++) {
         const struct barrier *barrier = &block->barriers[i];
         if (barrier->arrived && barrier->arrived >= (barrier->expected ? barrier->expected : block->alive))
             release(block, i);
@@ -68,14 +68,10 @@ void ptx_block_check_barriers(struct block *block)
         ptx_block_check_cluster(block);
 }
 
-static enum next run_barrier(struct warp *w, const struct op *op, lanes active)
+static enum next arrive_at(struct warp *w, const struct op *op, lanes active, uint32_t number,
+                           uint32_t expected)
 {
     const struct barrier_form *form = op->more;
-    uint32_t lane = first_lane(active);
-    uint32_t number = ((uint32_t *)warp_at(w, op->a))[lane];
-    uint32_t expected = form->has_count ? ((uint32_t *)warp_at(w, op->b))[lane] : 0;
-    if (number >= BARRIERS)
-        warp_fault(w, op, active, FAULT_INSTRUCTION, 0, "barrier %u: there are %d", number, BARRIERS);
     struct barrier *barrier = &w->isa.block->barriers[number];
     uint32_t threads = (uint32_t)__builtin_popcount(active);
     if (expected) { /* counted in whole warps: threads that are not there count too */
@@ -109,6 +105,37 @@ static enum next run_barrier(struct warp *w, const struct op *op, lanes active)
     f->waiting = active;
     ptx_block_check_barriers(w->isa.block);
     return f == w->now && f->state != FRAGMENT_READY ? NEXT_WAIT : NEXT_MOVED;
+}
+
+static enum next run_barrier(struct warp *w, const struct op *op, lanes active)
+{
+    const struct barrier_form *form = op->more;
+    uint32_t lane = first_lane(active);
+    uint32_t number = ((uint32_t *)warp_at(w, op->a))[lane];
+    uint32_t expected = form->has_count ? ((uint32_t *)warp_at(w, op->b))[lane] : 0;
+    if (number >= BARRIERS)
+        warp_fault(w, op, active, FAULT_INSTRUCTION, 0, "barrier %u: there are %d", number, BARRIERS);
+    return arrive_at(w, op, active, number, expected);
+}
+
+/* wgmma.wait_group: the four warps of a group wait for each other, as each has read what all multiply. */
+static enum next run_group_wait(struct warp *w, const struct op *op, lanes active)
+{
+    uint32_t group = w->isa.index / 4, warps = w->isa.block->warp_count - group * 4;
+    return arrive_at(w, op, active, BARRIERS + group, WARP_LANES * (warps < 4 ? warps : 4));
+}
+
+enum lowered lower_group_wait(struct lower *lower, struct op *op)
+{
+    struct barrier_form *form = lower_own(lower, sizeof *form);
+    op->kind = OP_CONTROL;
+    op->unit = UNIT_SYNC;
+    op->run.control = run_group_wait;
+    op->more = form;
+    if (lower->inst->guard >= 0)
+        op->join = (uint32_t)(lower->inst - lower->function->insts) + 1;
+    form->waits = true;
+    return LOWERED;
 }
 
 enum lowered lower_barrier(struct lower *lower, struct op *op)

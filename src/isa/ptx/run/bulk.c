@@ -68,7 +68,11 @@ bool async_find_reduction(const char *opcode, const char *type, struct async_red
     if (!operation)
         return false;
     char name[32], rounded[32];
-    snprintf(name, sizeof name, "%s.%s", operation, type);
+    bool is_logic = !strcmp(operation, "and") || !strcmp(operation, "or") || !strcmp(operation, "xor");
+    if (is_logic && (*type == 'u' || *type == 's')) /* of whole numbers, whose bits these are */
+        snprintf(name, sizeof name, "%s.b%s", operation, type + 1);
+    else
+        snprintf(name, sizeof name, "%s.%s", operation, type);
     snprintf(rounded, sizeof rounded, "%s.noftz.%s", operation, type);
     for (uint32_t i = 0; i < atomic_row_count; i++)
         if (!strcmp(atomic_rows[i].name, name) || !strcmp(atomic_rows[i].name, rounded)) {
@@ -256,4 +260,15 @@ enum lowered lower_bulk(struct lower *lower, struct op *op)
                    lower_source(lower, lower_operand(lower, i), TYPE_u16, &bulk->targets.mask)
                ? LOWERED
                : LOWER_FAILED;
+}
+
+/* Copies are done already; this is for the time they take. */
+enum lowered lower_bulk_group(struct lower *lower, struct op *op)
+{
+    bool waits = ptx_is(lower->inst, "cp.async.bulk.wait_group");
+    op->role = waits ? ROLE_BULK_WAIT : ROLE_BULK_COMMIT;
+    if (waits && lower_operand(lower, 0)->kind != PTX_OP_INTEGER)
+        return lower_fail(lower, "a number of groups was expected");
+    op->value = waits ? (int64_t)lower_operand(lower, 0)->value : 0;
+    return lower_nothing(lower, op);
 }

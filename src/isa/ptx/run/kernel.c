@@ -75,6 +75,8 @@ static bool is_ordered(const struct ptx_function *f, const struct ptx_inst *inst
         return access_is_ordered(inst->opcode, d && d->kind == PTX_OP_REGISTER && read[d->index]);
     if (ptx_is(inst, "red"))
         return access_is_ordered(inst->opcode, false);
+    if (ptx_is(inst, "cp.reduce.async.bulk.tensor"))
+        return true; /* the map says of which type */
     if (ptx_is(inst, "cp.reduce"))
         return async_is_ordered(inst->opcode);
     if (ptx_is(inst, "ld") && access_watches(inst->opcode)) {

@@ -205,10 +205,24 @@ static unsigned number(const char **at, char mark)
 
 static bool read_word(const char *word, size_t length, struct words *w)
 {
-    static const char *const known[] = {
-        "sync",        "aligned", "load",  "store",     "mma", "popc", "rn", "shared",
-        "shared::cta", "global",  "trans", "satfinite", "and", "xor",  "sp", "sp::ordered_metadata",
-        NULL};
+    static const char *const known[] = {"sync",
+                                        "aligned",
+                                        "load",
+                                        "store",
+                                        "mma",
+                                        "mma_async",
+                                        "popc",
+                                        "rn",
+                                        "shared",
+                                        "shared::cta",
+                                        "global",
+                                        "trans",
+                                        "satfinite",
+                                        "and",
+                                        "xor",
+                                        "sp",
+                                        "sp::ordered_metadata",
+                                        NULL};
     if (*word == 'm' && length > 1 && word[1] >= '0' && word[1] <= '9') { /* m16n8k16 */
         const char *at = word;
         w->m = number(&at, 'm');
@@ -343,16 +357,23 @@ static bool form_m8n8(const struct words *w, enum matrix_kind kind, struct matri
     return form->count && (kind != MATRIX_MOVMATRIX || w->transpose);
 }
 
+static bool read_words(const char *opcode, struct words *w)
+{
+    for (const char *at = opcode + strcspn(opcode, "."); *at; at += strcspn(at, ".")) {
+        at++;
+        if (!read_word(at, strcspn(at, "."), w))
+            return false;
+    }
+    return true;
+}
+
 bool matrix_parse(const char *opcode, struct matrix_form *form)
 {
     struct words w = {0};
     memset(form, 0, sizeof *form);
     size_t first = strcspn(opcode, ".");
-    for (const char *at = opcode + first; *at; at += strcspn(at, ".")) {
-        at++;
-        if (!read_word(at, strcspn(at, "."), &w))
-            return false;
-    }
+    if (!read_words(opcode, &w))
+        return false;
     if (is(opcode, first, "mma"))
         return form_mma(&w, w.sparse ? SPARSE : MMA, form);
     if (w.sparse)
@@ -368,4 +389,36 @@ bool matrix_parse(const char *opcode, struct matrix_form *form)
     if (is(opcode, first, "stmatrix"))
         return form_m8n8(&w, MATRIX_STMATRIX, form);
     return is(opcode, first, "movmatrix") && form_m8n8(&w, MATRIX_MOVMATRIX, form);
+}
+
+/* wgmma: of integers, N goes in steps of 16 from 32 on. */
+static bool has_columns(const struct words *w, enum matrix_type result)
+{
+    return w->n && w->n % 8 == 0 && w->n <= 256 && (result != MATRIX_s32 || w->n <= 24 || w->n % 16 == 0);
+}
+
+bool matrix_parse_group(const char *opcode, struct matrix_form *tile, unsigned *columns)
+{
+    struct words w = {0};
+    memset(tile, 0, sizeof *tile);
+    if (strncmp(opcode, "wgmma.mma_async.", 16) || !read_words(opcode, &w) || w.type_count != 3 ||
+        w.m != 64 || w.layout_count || w.by_xor)
+        return false;
+    /* a warp computes 16 rows, and 8 columns at a time as one of these */
+    enum matrix_type t[] = {w.types[0], w.types[1], w.types[2], w.types[0]};
+    unsigned k = w.sparse ? w.k / 2 : w.k;
+    const struct words of = {.m = 16, .n = 8, .k = k};
+    bool bits = t[1] == MATRIX_b1, is_half = t[1] == MATRIX_f16 || t[1] == MATRIX_bf16;
+    const struct shape *dense = find_shape(&of, MMA, 1u << t[1] | 1u << t[2], 1u << t[0]);
+    if (!dense || !has_columns(&w, t[0]) || (w.saturate && (t[0] != MATRIX_s32 || bits)) ||
+        bits != w.by_and || (bits && w.sparse) || (is_half && t[1] != t[2]) || k * types[t[1]].bits != 256 ||
+        types[t[1]].bits == 4 || t[0] == MATRIX_f64)
+        return false;
+    const struct shape shape = {w.sparse ? SPARSE : MMA, 16, 8, (uint16_t)w.k, 0, 0};
+    tile->kind = MATRIX_MMA;
+    tile->saturate = w.saturate;
+    tile->by_and = w.by_and;
+    lay_operands(&shape, t, (bool[]){false, true}, tile);
+    *columns = w.n;
+    return true;
 }

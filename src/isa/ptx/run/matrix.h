@@ -76,6 +76,9 @@ struct matrix_form {
 /* The opcode's text, such as "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32". False: not known. */
 bool matrix_parse(const char *opcode, struct matrix_form *form);
 
+/* wgmma.mma_async: four warps compute 16 rows each of the result, of which a tile is 8 columns. */
+bool matrix_parse_group(const char *opcode, struct matrix_form *tile, unsigned *columns);
+
 /* The row and column of an element; element counts from 0 over all registers of a lane. */
 void matrix_element(const struct matrix_operand *operand, unsigned lane, unsigned element, unsigned *row,
                     unsigned *column);
@@ -135,6 +138,7 @@ struct matrix_plan {
     const struct matrix_level *level;
 };
 void matrix_plan(const struct matrix_form *form, const struct matrix_model *model, struct matrix_plan *plan);
+void matrix_plan_group(const struct matrix_form *tile, struct matrix_plan *plan); /* of wgmma */
 
 /* D = A * B + C */
 void matrix_mma(const struct matrix_form *form, const struct matrix_plan *plan, void *const d[],

@@ -10,6 +10,9 @@
 
 enum { GROUP = 64 }; /* at most so many products are summed at once */
 
+/* Bits that wgmma keeps of products, on an H200. */
+enum { GROUP_FRACTION = 25, GROUP_FP8_FRACTION = 13 };
+
 /* How the bits of a type are divided, after a shift to the right that drops what the tensor cores ignore. */
 struct fields {
     uint8_t drop, exponent, mantissa;
@@ -137,6 +140,22 @@ void matrix_plan(const struct matrix_form *form, const struct matrix_model *mode
         .level = matrix_level(),
     };
     matrix_plan_tiles(form, plan);
+}
+
+/* All products of an instruction are summed at once; of fp8 without emulation, with fewer bits. */
+void matrix_plan_group(const struct matrix_form *tile, struct matrix_plan *plan)
+{
+    bool fp8 = tile->a.type == MATRIX_e4m3 || tile->a.type == MATRIX_e5m2;
+    *plan = (struct matrix_plan){
+        .group = tile->k,
+        .fraction = fp8 ? GROUP_FP8_FRACTION : GROUP_FRACTION,
+        .mask = fp8 ? UINT32_MAX << (23 - GROUP_FP8_FRACTION) : UINT32_MAX,
+        .half = tile->d.type == MATRIX_f16,
+        .saturate = tile->saturate,
+        .by_and = tile->by_and,
+        .level = matrix_level(),
+    };
+    matrix_plan_tiles(tile, plan);
 }
 
 /* Makes f16 of fp8, each of which is one exactly. */

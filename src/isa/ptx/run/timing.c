@@ -87,7 +87,7 @@ static void set_role(const struct op *op, struct isa_timing *timing)
 {
     timing->plain = op->kind == OP_ALU;
     timing->role = op->kind == OP_BRANCH ? ROLE_BRANCH : op->role;
-    if (op->role == ROLE_COPIES)
+    if (op->role == ROLE_COPIES || op->role == ROLE_BULK_WAIT)
         timing->role_count = (uint16_t)min_u64((uint64_t)op->value, UINT16_MAX);
 }
 

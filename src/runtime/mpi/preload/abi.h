@@ -17,6 +17,7 @@ struct mpi_abi {
     size_t handle_bytes, status_bytes, source_at; /* source_at: in a status */
     intptr_t in_place, ignore;                    /* MPI_IN_PLACE, MPI_STATUS(ES)_IGNORE */
     int any_source, proc_null, undefined;
+    int cart, graph;          /* kinds of topologies; the third is MPI_DIST_GRAPH */
     const char *world_symbol; /* of MPI_COMM_WORLD; NULL: it is a number: */
     uintptr_t world;
 };

@@ -72,6 +72,19 @@ MEETS(Comm_create, (mpi_handle, mpi_handle, void *), (mpi_handle comm, mpi_handl
 MEETS(Cart_create, (mpi_handle, int, const int *, const int *, int, void *),
       (mpi_handle comm, int axes, const int *sizes, const int *closed, int reorder, void *made),
       (comm, axes, sizes, closed, reorder, made))
+MEETS(Graph_create, (mpi_handle, int, const int *, const int *, int, void *),
+      (mpi_handle comm, int nodes, const int *index, const int *edges, int reorder, void *made),
+      (comm, nodes, index, edges, reorder, made))
+MEETS(Dist_graph_create_adjacent,
+      (mpi_handle, int, const int *, const int *, int, const int *, const int *, mpi_handle, int, void *),
+      (mpi_handle comm, int from_count, const int *from, const int *from_weights, int to_count, const int *to,
+       const int *to_weights, mpi_handle info, int reorder, void *made),
+      (comm, from_count, from, from_weights, to_count, to, to_weights, info, reorder, made))
+MEETS(Dist_graph_create,
+      (mpi_handle, int, const int *, const int *, const int *, const int *, mpi_handle, int, void *),
+      (mpi_handle comm, int count, const int *from, const int *degrees, const int *to, const int *weights,
+       mpi_handle info, int reorder, void *made),
+      (comm, count, from, degrees, to, weights, info, reorder, made))
 MEETS(Win_create, (void *, intptr_t, int, mpi_handle, mpi_handle, void *),
       (void *at, intptr_t bytes, int unit, mpi_handle info, mpi_handle comm, void *made),
       (staging_refuses("MPI_Win_create", at) ? NULL : at, bytes, unit, info, comm, made))
@@ -84,38 +97,19 @@ MEETS(Win_create, (void *, intptr_t, int, mpi_handle, mpi_handle, void *),
         staging_refuses("MPI_" #name, buffer);                                                               \
         return REAL(name, UNPACK types)(UNPACK arguments);                                                   \
     }
-#define PERSISTENT(name)                                                                                     \
-    REFUSES(                                                                                                 \
-        name, buffer, (const void *, int, mpi_handle, int, int, mpi_handle, void *),                         \
-        (const void *buffer, int count, mpi_handle type, int rank, int tag, mpi_handle comm, void *handle),  \
-        (buffer, count, type, rank, tag, comm, handle))
-PERSISTENT(Send_init)
-PERSISTENT(Ssend_init)
-PERSISTENT(Rsend_init)
-PERSISTENT(Bsend_init)
-PERSISTENT(Recv_init)
-REFUSES(Sendrecv_replace, buffer, (void *, int, mpi_handle, int, int, int, int, mpi_handle, void *),
-        (void *buffer, int count, mpi_handle type, int to, int send_tag, int from, int recv_tag,
-         mpi_handle comm, void *status),
-        (buffer, count, type, to, send_tag, from, recv_tag, comm, status))
-REFUSES(Mrecv, buffer, (void *, int, mpi_handle, void *, void *),
-        (void *buffer, int count, mpi_handle type, void *message, void *status),
-        (buffer, count, type, message, status))
-REFUSES(Imrecv, buffer, (void *, int, mpi_handle, void *, void *),
-        (void *buffer, int count, mpi_handle type, void *message, void *handle),
-        (buffer, count, type, message, handle))
 REFUSES(Alltoallw, send,
         (const void *, const int *, const int *, const void *, void *, const int *, const int *, const void *,
          mpi_handle),
         (const void *send, const int *send_counts, const int *send_at, const void *send_types, void *recv,
          const int *recv_counts, const int *recv_at, const void *recv_types, mpi_handle comm),
         (send, send_counts, send_at, send_types, recv, recv_counts, recv_at, recv_types, comm))
-REFUSES(Pack, from, (const void *, int, mpi_handle, void *, int, int *, mpi_handle),
-        (const void *from, int count, mpi_handle type, void *to, int bytes, int *at, mpi_handle comm),
-        (from, count, type, to, bytes, at, comm))
-REFUSES(Unpack, to, (const void *, int, int *, void *, int, mpi_handle, mpi_handle),
-        (const void *from, int bytes, int *at, void *to, int count, mpi_handle type, mpi_handle comm),
-        (from, bytes, at, to, count, type, comm))
+REFUSES(Neighbor_alltoallw, send,
+        (const void *, const int *, const intptr_t *, const void *, void *, const int *, const intptr_t *,
+         const void *, mpi_handle),
+        (const void *send, const int *send_counts, const intptr_t *send_at, const void *send_types,
+         void *recv, const int *recv_counts, const intptr_t *recv_at, const void *recv_types,
+         mpi_handle comm),
+        (send, send_counts, send_at, send_types, recv, recv_counts, recv_at, recv_types, comm))
 REFUSES(Put, from, (const void *, int, mpi_handle, int, intptr_t, int, mpi_handle, mpi_handle),
         (const void *from, int count, mpi_handle type, int rank, intptr_t at, int there,
          mpi_handle there_type, mpi_handle window),

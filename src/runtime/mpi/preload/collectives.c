@@ -1,48 +1,6 @@
 /* Collectives: each begins without waiting, on copies of what is memory of a GPU. What they take is that of a
  * tree: so many messages behind each other, and the bytes that a rank gets. */
-#include "runtime/mpi/preload/pending.h"
-
-struct group {
-    int ranks, own;
-    bool is_far; /* not all are of one node */
-};
-
-static struct group group_of(mpi_handle comm)
-{
-    struct group group = {.ranks = 1};
-    mpi_handle all = NULL, world = NULL;
-    REAL(Comm_size, mpi_handle, int *)(comm, &group.ranks);
-    REAL(Comm_rank, mpi_handle, int *)(comm, &group.own);
-    REAL(Comm_group, mpi_handle, mpi_handle *)(comm, &all);
-    REAL(Comm_group, mpi_handle, mpi_handle *)(abi_world(), &world);
-    for (int i = 0; i < group.ranks && staging_side(); i++) {
-        int pair[2] = {group.own, i}, there[2];
-        REAL(Group_translate_ranks, mpi_handle, int, const int *, mpi_handle, int *)
-        (all, 2, pair, world, there);
-        group.is_far |=
-            there[0] < 0 || there[1] < 0 ||
-            staging_side()->node_of((uint32_t)there[0]) != staging_side()->node_of((uint32_t)there[1]);
-    }
-    REAL(Group_free, mpi_handle *)(&all);
-    REAL(Group_free, mpi_handle *)(&world);
-    return group;
-}
-
-static uint32_t levels(int ranks)
-{
-    uint32_t count = 0;
-    while (1 << count < ranks)
-        count++;
-    return count;
-}
-
-/* What a collective takes: `ways` up and down the tree, with these bytes. */
-static struct pending cost(mpi_handle comm, uint32_t ways, uint64_t bytes)
-{
-    struct group group = group_of(comm);
-    return (struct pending){
-        .bytes = group.ranks > 1 ? bytes : 0, .steps = ways * levels(group.ranks), .is_far = group.is_far};
-}
+#include "runtime/mpi/preload/group.h"
 
 static uint64_t bytes_of(int count, mpi_handle type)
 {
@@ -98,13 +56,13 @@ static void takes_all(struct pending *request, const void **buffer, int64_t coun
 
 EXPORT int MPI_Ibarrier(mpi_handle comm, void *handle)
 {
-    struct pending request = cost(comm, 1, 0);
+    struct pending request = group_tree_cost(comm, 1, 0);
     return pending_begun(&request, REAL(Ibarrier, mpi_handle, void *)(comm, handle), handle);
 }
 
 EXPORT int MPI_Ibcast(void *buffer, int count, mpi_handle type, int root, mpi_handle comm, void *handle)
 {
-    struct pending request = cost(comm, 1, bytes_of(count, type));
+    struct pending request = group_tree_cost(comm, 1, bytes_of(count, type));
     enum staging_use use = is_root(root, comm) ? STAGING_READ : STAGING_WRITTEN;
     buffer = staging_begin(&request.staged[0], buffer, count, NULL, type, use);
     int result = REAL(Ibcast, void *, int, mpi_handle, int, mpi_handle, void *)(buffer, count, type, root,
@@ -115,7 +73,7 @@ EXPORT int MPI_Ibcast(void *buffer, int count, mpi_handle type, int root, mpi_ha
 EXPORT int MPI_Ireduce(const void *send, void *recv, int count, mpi_handle type, mpi_handle op, int root,
                        mpi_handle comm, void *handle)
 {
-    struct pending request = cost(comm, 1, bytes_of(count, type));
+    struct pending request = group_tree_cost(comm, 1, bytes_of(count, type));
     if (is_root(root, comm))
         (abi_is_in_place(send) ? changes : writes)(&request, &recv, count, type);
     takes_all(&request, &send, count, type);
@@ -129,7 +87,8 @@ EXPORT int MPI_Igather(const void *send, int send_count, mpi_handle send_type, v
 {
     bool root_is_here = is_root(root, comm);
     int64_t all = root_is_here ? recv_count * ranks_of(comm) : 0;
-    struct pending request = cost(comm, 1, root_is_here ? all * (int64_t)staging_size(recv_type) : 0);
+    struct pending request =
+        group_tree_cost(comm, 1, root_is_here ? all * (int64_t)staging_size(recv_type) : 0);
     if (root_is_here)
         (abi_is_in_place(send) ? changes : writes)(&request, &recv, all, recv_type);
     if (!abi_is_in_place(send))
@@ -146,10 +105,10 @@ EXPORT int MPI_Igatherv(const void *send, int send_count, mpi_handle send_type, 
     struct pending request = {0};
     if (is_root(root, comm)) {
         struct staging_parts parts = parts_of(recv_counts, at, comm);
-        request = cost(comm, 1, sum(recv_counts, comm) * staging_size(recv_type));
+        request = group_tree_cost(comm, 1, sum(recv_counts, comm) * staging_size(recv_type));
         recv = staging_begin(&request.staged[1], recv, 0, &parts, recv_type, STAGING_READ | STAGING_WRITTEN);
     } else {
-        request = cost(comm, 1, 0);
+        request = group_tree_cost(comm, 1, 0);
     }
     if (!abi_is_in_place(send))
         takes_all(&request, &send, send_count, send_type);
@@ -163,7 +122,7 @@ EXPORT int MPI_Iscatter(const void *send, int send_count, mpi_handle send_type, 
                         mpi_handle recv_type, int root, mpi_handle comm, void *handle)
 {
     bool in_place = abi_is_in_place(recv);
-    struct pending request = cost(comm, 1, in_place ? 0 : bytes_of(recv_count, recv_type));
+    struct pending request = group_tree_cost(comm, 1, in_place ? 0 : bytes_of(recv_count, recv_type));
     if (is_root(root, comm))
         takes_all(&request, &send, send_count * ranks_of(comm), send_type);
     if (!in_place)
@@ -178,7 +137,7 @@ EXPORT int MPI_Iscatterv(const void *send, const int *send_counts, const int *at
                          void *handle)
 {
     bool in_place = abi_is_in_place(recv);
-    struct pending request = cost(comm, 1, in_place ? 0 : bytes_of(recv_count, recv_type));
+    struct pending request = group_tree_cost(comm, 1, in_place ? 0 : bytes_of(recv_count, recv_type));
     if (is_root(root, comm)) {
         struct staging_parts parts = parts_of(send_counts, at, comm);
         send = staging_begin(&request.staged[0], send, 0, &parts, send_type, STAGING_READ);
@@ -198,7 +157,7 @@ typedef int reduce_function(const void *, void *, int, mpi_handle, mpi_handle, m
 static int begin_reduce(reduce_function *reduce, uint32_t ways, const void *send, void *recv, int count,
                         mpi_handle type, mpi_handle op, mpi_handle comm, void *handle)
 {
-    struct pending request = cost(comm, ways, ways * bytes_of(count, type));
+    struct pending request = group_tree_cost(comm, ways, ways * bytes_of(count, type));
     (abi_is_in_place(send) ? changes : writes)(&request, &recv, count, type);
     takes_all(&request, &send, count, type);
     return pending_begun(&request, reduce(send, recv, count, type, op, comm, handle), handle);
@@ -221,7 +180,7 @@ EXPORT int MPI_Ireduce_scatter_block(const void *send, void *recv, int count, mp
                                      mpi_handle comm, void *handle)
 {
     int64_t all = count * ranks_of(comm);
-    struct pending request = cost(comm, 1, (uint64_t)all * staging_size(type));
+    struct pending request = group_tree_cost(comm, 1, (uint64_t)all * staging_size(type));
     if (abi_is_in_place(send))
         changes(&request, &recv, all, type);
     else
@@ -237,7 +196,7 @@ EXPORT int MPI_Ireduce_scatter(const void *send, void *recv, const int *counts, 
 {
     int own = 0;
     int64_t all = (int64_t)sum(counts, comm);
-    struct pending request = cost(comm, 1, (uint64_t)all * staging_size(type));
+    struct pending request = group_tree_cost(comm, 1, (uint64_t)all * staging_size(type));
     REAL(Comm_rank, mpi_handle, int *)(comm, &own);
     if (abi_is_in_place(send))
         changes(&request, &recv, all, type);
@@ -257,7 +216,7 @@ static int begin_exchange(exchange_function *exchange, int64_t sends, const void
                           mpi_handle comm, void *handle)
 {
     int64_t all = recv_count * ranks_of(comm);
-    struct pending request = cost(comm, 1, (uint64_t)all * staging_size(recv_type));
+    struct pending request = group_tree_cost(comm, 1, (uint64_t)all * staging_size(recv_type));
     if (abi_is_in_place(send)) {
         changes(&request, &recv, all, recv_type);
     } else {
@@ -286,7 +245,7 @@ EXPORT int MPI_Iallgatherv(const void *send, int send_count, mpi_handle send_typ
                            void *handle)
 {
     struct staging_parts parts = parts_of(recv_counts, at, comm);
-    struct pending request = cost(comm, 1, sum(recv_counts, comm) * staging_size(recv_type));
+    struct pending request = group_tree_cost(comm, 1, sum(recv_counts, comm) * staging_size(recv_type));
     recv = staging_begin(&request.staged[1], recv, 0, &parts, recv_type, STAGING_READ | STAGING_WRITTEN);
     if (!abi_is_in_place(send))
         takes_all(&request, &send, send_count, send_type);
@@ -301,7 +260,7 @@ EXPORT int MPI_Ialltoallv(const void *send, const int *send_counts, const int *s
                           mpi_handle comm, void *handle)
 {
     struct staging_parts to = parts_of(recv_counts, recv_at, comm);
-    struct pending request = cost(comm, 1, sum(recv_counts, comm) * staging_size(recv_type));
+    struct pending request = group_tree_cost(comm, 1, sum(recv_counts, comm) * staging_size(recv_type));
     recv = staging_begin(&request.staged[1], recv, 0, &to, recv_type, STAGING_READ | STAGING_WRITTEN);
     if (!abi_is_in_place(send)) {
         struct staging_parts from = parts_of(send_counts, send_at, comm);

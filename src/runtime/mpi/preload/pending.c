@@ -60,6 +60,16 @@ static struct pending *take(mpi_handle handle)
     return found;
 }
 
+bool pending_is_known(mpi_handle handle)
+{
+    pthread_mutex_lock(&lock);
+    struct pending *at = requests;
+    while (at && at->handle != handle)
+        at = at->next;
+    pthread_mutex_unlock(&lock);
+    return at;
+}
+
 /* ---- what has come, while it is added up ---- */
 
 struct arrivals {

@@ -22,6 +22,8 @@ struct pending {
 /* The library has begun it, with this result; it is kept until it is complete. Gives the result. */
 int pending_begun(const struct pending *request, int result, const void *handle);
 
+bool pending_is_known(mpi_handle handle); /* begun, and not complete */
+
 /* MPI's own functions. A status that the program does not want may be NULL or what its library has for it. */
 int pending_wait(void *handle, void *status);
 int pending_wait_all(int count, void *handles, void *statuses);

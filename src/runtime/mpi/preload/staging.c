@@ -1,9 +1,11 @@
 #include "runtime/mpi/preload/staging.h"
+#include "base/mem.h"
 
 #include <dlfcn.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 static const struct mpi_side *_Atomic side;
@@ -66,27 +68,75 @@ static _Noreturn void fail(const char *what)
     _exit(1);
 }
 
+static void copy_in(const struct staged *staged)
+{
+    bool reads = (staged->use & STAGING_READ) || staged->has_gaps;
+    if (reads && !staging_side()->copy(staged->host, staged->user, staged->bytes))
+        fail("a buffer of MPI cannot be copied from the GPU");
+}
+
+/* `before`: bytes of room that are in front of the copy. */
+static void make_copy(struct staged *staged, const void *user, const struct span *span, size_t before)
+{
+    staged->user = (char *)(uintptr_t)user + span->first;
+    staged->bytes = span->bytes;
+    staged->has_gaps = !span->dense;
+    staged->room = staging_side()->take(before + span->bytes);
+    if (!staged->room)
+        fail("there is no memory for the copy of a message of MPI");
+    staged->host = staged->room + before;
+    copy_in(staged);
+}
+
+static bool is_staged(const void *user)
+{
+    const struct mpi_side *heddle = staging_side();
+    return heddle && user && !abi_is_in_place(user) && heddle->is_device(user);
+}
+
 /* Gaps between elements that MPI writes are to stay as they are, so they are read, too. */
 void *staging_begin(struct staged *staged, const void *user, int64_t count, const struct staging_parts *parts,
                     mpi_handle type, enum staging_use use)
 {
-    const struct mpi_side *heddle = staging_side();
     *staged = (struct staged){.use = use};
-    if (!heddle || !user || abi_is_in_place(user) || !heddle->is_device(user))
+    if (!is_staged(user))
         return (void *)(uintptr_t)user;
     struct span span = span_of(count, parts, type);
     if (!span.bytes)
         return (void *)(uintptr_t)user;
-    staged->user = (char *)(uintptr_t)user + span.first;
-    staged->bytes = span.bytes;
-    staged->has_gaps = !span.dense;
-    staged->host = heddle->take(span.bytes);
-    if (!staged->host)
-        fail("there is no memory for the copy of a message of MPI");
-    bool reads = (use & STAGING_READ) || !span.dense;
-    if (reads && !heddle->copy(staged->host, staged->user, span.bytes))
-        fail("a buffer of MPI cannot be copied from the GPU");
+    /* MPICH 4.0 puts what Allgatherv of one rank gives at the buffer's beginning, wherever it belongs */
+    make_copy(staged, user, &span, parts && span.first > 0 ? (size_t)span.first : 0);
     return staged->host - span.first;
+}
+
+void *staging_begin_bytes(struct staged *staged, const void *user, size_t bytes, enum staging_use use)
+{
+    *staged = (struct staged){.use = use};
+    if (!bytes || !is_staged(user))
+        return (void *)(uintptr_t)user;
+    make_copy(staged, user, &(struct span){.bytes = bytes, .dense = true}, 0);
+    return staged->host;
+}
+
+void *staging_duplicate(const void *user, int64_t count, mpi_handle type, char **room)
+{
+    struct span span = span_of(count, NULL, type);
+    *room = mem_alloc(span.bytes + 1, 1);
+    memcpy(*room, (const char *)user + span.first, span.bytes);
+    return *room - span.first;
+}
+
+void staging_again(const struct staged *staged)
+{
+    if (staged->host)
+        copy_in(staged);
+}
+
+void staging_drop(struct staged *staged)
+{
+    if (staged->host)
+        staging_side()->give(staged->room);
+    staged->host = NULL;
 }
 
 void staging_end(struct staged *staged, size_t bytes)
@@ -97,8 +147,8 @@ void staging_end(struct staged *staged, size_t bytes)
     bytes = bytes < staged->bytes && !staged->has_gaps ? bytes : staged->bytes;
     if ((staged->use & STAGING_WRITTEN) && bytes && !heddle->copy(staged->user, staged->host, bytes))
         fail("a message of MPI cannot be copied to the GPU");
-    heddle->give(staged->host);
-    staged->host = NULL;
+    if (!staged->is_kept)
+        staging_drop(staged);
 }
 
 bool staging_refuses(const char *function, const void *buffer)

@@ -13,8 +13,10 @@ enum staging_use { STAGING_READ = 1, STAGING_WRITTEN = 2 }; /* by MPI */
 
 struct staged {
     char *user, *host; /* host NULL: the buffer is used as it is */
+    char *room;        /* that host is in */
     size_t bytes;
     bool has_gaps; /* between elements: those of the user's buffer are in the copy, too */
+    bool is_kept;  /* for the next time: staging_drop ends it */
     enum staging_use use;
 };
 
@@ -29,6 +31,16 @@ void *staging_begin(struct staged *staged, const void *user, int64_t count, cons
                     mpi_handle type, enum staging_use use);
 /* `bytes` of data: no more was written. */
 void staging_end(struct staged *staged, size_t bytes);
+
+/* Of a copy that is kept: what MPI reads is read again; it ends. */
+void staging_again(const struct staged *staged);
+void staging_drop(struct staged *staged);
+
+/* A buffer of so many bytes, whatever is in them. */
+void *staging_begin_bytes(struct staged *staged, const void *user, size_t bytes, enum staging_use use);
+
+/* A copy of elements of the host's memory, and where to free it by mem_free. */
+void *staging_duplicate(const void *user, int64_t count, mpi_handle type, char **room);
 
 size_t staging_size(mpi_handle type); /* bytes of data in an element */
 
