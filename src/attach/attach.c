@@ -79,9 +79,11 @@ static struct attach *attach_of(const struct machine *machine)
 static void leave(struct machine *machine)
 {
     struct archive body = archive_writer();
-    attach_forget_images(attach_of(machine));
-    attach_post(attach_of(machine), LETTER_BYE, &body);
-    attach_free(attach_of(machine));
+    struct attach *attach = attach_of(machine);
+    for (uint32_t i = 0; i < attach->seat.gpu_count; i++)
+        watched_image_end(&attach->images[i]);
+    attach_post(attach, LETTER_BYE, &body);
+    attach_free(attach);
 }
 
 void attach_open_memory(struct machine *machine, uint64_t at, uint64_t bytes)
@@ -173,6 +175,17 @@ static void unload(struct machine *machine, uint64_t object)
     attach_post(attach_of(machine), LETTER_UNLOAD, &body);
 }
 
+static void post_image(void *user, enum letter_kind kind, struct archive *body)
+{
+    attach_post(user, kind, body);
+}
+
+static void set_image(struct machine *machine, uint32_t gpu, struct image *image)
+{
+    struct attach *attach = attach_of(machine);
+    watched_image_begin(&attach->images[gpu], image, gpu, post_image, attach);
+}
+
 static void set_heap(struct machine *machine, uint32_t gpu, struct heap *heap)
 {
     struct archive body = archive_writer();
@@ -226,7 +239,7 @@ static const struct machine_ops attached_ops = {.fini = leave,
                                                 .sync_memory = sync_memory,
                                                 .load = load,
                                                 .unload = unload,
-                                                .set_image = attach_set_image,
+                                                .set_image = set_image,
                                                 .set_heap = set_heap,
                                                 .set_limit = set_limit,
                                                 .listen = refuse_listener,

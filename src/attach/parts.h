@@ -3,16 +3,10 @@
 #define ATTACH_PARTS_H
 
 #include "attach/attach.h"
+#include "mailbox/images.h"
 #include "mailbox/letters.h"
 
 #include <pthread.h>
-
-struct observed {        /* of a GPU */
-    struct image *image; /* or NULL */
-    struct image_observer observer;
-    struct attach *attach;
-    uint32_t gpu;
-};
 
 struct attach {
     struct machine base;
@@ -21,7 +15,7 @@ struct attach {
     struct machine_options options;
     struct ring_patience posting, waiting;
     pthread_mutex_t lock; /* around a letter: several threads may send some */
-    struct observed observed[SEAT_GPUS_MOST];
+    struct watched_image images[SEAT_GPUS_MOST];
     struct task *running;    /* in the order they were begun */
     uint64_t tasks, objects; /* so far */
     uint64_t bounced;        /* copies under way whose bytes are in seat.bounce, */
@@ -33,10 +27,6 @@ struct attach {
 
 /* Sends a letter; what happens when the machine has gone is seen when something is asked. */
 void attach_post(struct attach *attach, enum letter_kind kind, struct archive *body);
-
-/* images.c */
-void attach_set_image(struct machine *machine, uint32_t gpu, struct image *image);
-void attach_forget_images(struct attach *attach);
 
 /* tasks.c */
 void attach_begin(struct machine *machine, struct task *task);

@@ -3,6 +3,7 @@
 #include "base/bits.h"
 #include "base/file.h"
 #include "base/mem.h"
+#include "mailbox/images.h"
 #include "ranked/orders.h"
 #include "system/loads.h"
 #include "system/owned.h"
@@ -11,13 +12,6 @@
 
 struct changed { /* virtual addresses */
     uint64_t at, bytes;
-};
-
-struct observed {
-    struct leader *leader;
-    struct image *image;
-    struct image_observer observer;
-    uint32_t gpu;
 };
 
 struct leader {
@@ -31,7 +25,7 @@ struct leader {
     bool is_altered;         /* by a listener, which came too late: nothing goes on */
     struct changed *changed; /* that the host has changed, or may have, and the others were not given yet */
     size_t changed_count, changed_capacity;
-    struct observed *observed; /* by GPU */
+    struct watched_image *images; /* by GPU */
     uint32_t gpu_count;
     struct text placed_by; /* what is in the file of the placement */
     uint64_t objects, tasks;
@@ -169,49 +163,20 @@ static void unload(struct machine *base, uint64_t object)
     tell(leader_of(base), ORDER_UNLOAD, &body);
 }
 
-static void tell_range(const struct observed *observed, enum order kind, const struct range *range)
+static void post_image(void *user, enum letter_kind kind, struct archive *body)
 {
-    struct archive body = archive_writer();
-    struct letter_range letter = {observed->gpu, range->at, range->bytes, range->read_only, {0}};
-    text_add(&letter.what, "%s", range->what ? range->what : "");
-    letter_range_archive(&letter, &body);
-    text_fini(&letter.what);
-    queue(observed->leader, kind, &body);
-}
-
-static void added(void *user, const struct range *range)
-{
-    tell_range(user, ORDER_RANGE, range);
-}
-
-static void removed(void *user, uint64_t at)
-{
-    tell_range(user, ORDER_RANGE_GONE, &(struct range){.at = at});
-}
-
-static void spare(void *user, const struct range *range)
-{
-    tell_range(user, ORDER_SPARE, range);
-}
-
-static void texture(void *user, uint64_t handle, const struct texture *seen)
-{
-    const struct observed *observed = user;
-    struct archive body = archive_writer();
-    struct letter_texture letter = {.gpu = observed->gpu, .handle = handle};
-    if (seen)
-        letter.texture = *seen;
-    letter_texture_archive(&letter, &body);
-    queue(observed->leader, seen ? ORDER_TEXTURE : ORDER_TEXTURE_GONE, &body);
+    static const enum order orders[LETTER_KIND_COUNT] = {[LETTER_RANGE] = ORDER_RANGE,
+                                                         [LETTER_RANGE_GONE] = ORDER_RANGE_GONE,
+                                                         [LETTER_SPARE] = ORDER_SPARE,
+                                                         [LETTER_TEXTURE] = ORDER_TEXTURE,
+                                                         [LETTER_TEXTURE_GONE] = ORDER_TEXTURE_GONE};
+    queue(user, orders[kind], body);
 }
 
 static void set_image(struct machine *base, uint32_t gpu, struct image *image)
 {
     struct leader *leader = leader_of(base);
-    struct observed *observed = &leader->observed[gpu];
-    *observed = (struct observed){
-        .leader = leader, .image = image, .observer = {added, removed, spare, texture, observed}, .gpu = gpu};
-    image_observe(image, &observed->observer);
+    watched_image_begin(&leader->images[gpu], image, gpu, post_image, leader);
 }
 
 static void set_heap(struct machine *base, uint32_t gpu, struct heap *heap)
@@ -349,15 +314,14 @@ static void fini(struct machine *base)
 {
     struct leader *leader = leader_of(base);
     for (uint32_t i = 0; i < leader->gpu_count; i++)
-        if (leader->observed[i].image)
-            image_observe(leader->observed[i].image, NULL);
+        watched_image_end(&leader->images[i]);
     tell(leader, ORDER_END, NULL);
     machine_free(leader->machine);
     pthread_mutex_destroy(&leader->lock);
     text_fini(&leader->queued);
     text_fini(&leader->placed_by);
     mem_free(leader->changed);
-    mem_free(leader->observed);
+    mem_free(leader->images);
     mem_free(leader);
 }
 
@@ -421,7 +385,7 @@ struct machine *ranked_new(struct ranks *ranks, const struct system *system,
     leader->base.ops = &leader_ops;
     leader->ranks = own.ranks = ranks;
     leader->gpu_count = system_devices(system);
-    leader->observed = mem_alloc(leader->gpu_count, sizeof *leader->observed);
+    leader->images = mem_alloc(leader->gpu_count, sizeof *leader->images);
     pthread_mutex_init(&leader->lock, NULL);
     bool good = !own.placement || file_read(own.placement, LOADS_BYTES_MOST, &leader->placed_by, err);
     own.placed_by = own.placement ? &leader->placed_by : NULL;
@@ -429,7 +393,7 @@ struct machine *ranked_new(struct ranks *ranks, const struct system *system,
         return &leader->base;
     text_fini(&leader->placed_by);
     pthread_mutex_destroy(&leader->lock);
-    mem_free(leader->observed);
+    mem_free(leader->images);
     mem_free(leader);
     return NULL;
 }
