@@ -38,6 +38,42 @@ struct serve {
     for (struct guest *guest = (serve)->guests; guest < (serve)->guests + (serve)->seats; guest++)           \
         if (guest->state != GUEST_NONE)
 
+/* visitors.c: who comes and who goes. */
+bool serve_is_stopped(const struct serve *serve);
+bool serve_is_full(const struct serve *serve); /* all have come that it was made for */
+void serve_tell(const struct serve *serve, const struct guest *guest, const char *what, const char *why);
+void serve_welcome(struct serve *serve); /* one visitor, if there is one */
+void serve_drop(struct serve *serve, struct guest *guest, const char *why);
+void serve_clear_seats(struct serve *serve); /* of those that have gone and have nothing under way any more */
+void serve_free_ended(struct guest *guest);  /* tasks that are over */
+
+/* letters.c. Letters that are there: gives the first program that does not wait, and is waited for, or NULL.
+ */
+struct guest *serve_hear(struct serve *serve, bool *some);
+void serve_tell_memory(struct serve *serve); /* the machine learns where memory is, if that has changed */
+void serve_begin_jobs(struct serve *serve);  /* that programs have asked for */
+
+struct listening {
+    struct serve *serve;
+    struct guest *guest;
+};
+
+/* Of struct ring_patience, with a struct listening: while a program is waited for, others come. */
+bool serve_listens_on(void *user);
+
+/* answers.c. `all`: of all tasks, not only what is new; an answer that is not `good` says why in `err`. */
+void serve_answer(struct serve *serve, struct guest *guest, bool all, bool good, const struct err *err);
+void serve_count_done(struct serve *serve); /* tasks that have ended, before programs hear of them */
+/* True: some program was answered: */
+bool serve_answer_stopped(struct serve *serve); /* as it was interrupted, */
+bool serve_answer_waiting(struct serve *serve); /* as something has ended, or its time is over, */
+bool serve_answer_looking(struct serve *serve); /* as it waits for messages, and looks for them */
+void serve_let_look(struct serve *serve);       /* all that wait for messages */
+
+/* serve.c */
+bool serve_some_wait(const struct serve *serve);
+bool serve_pass_time(struct serve *serve, struct err *err); /* false: the machine broke */
+
 /* ranks.c: programs that are ranks of a job of MPI, and wait for each other by messages. */
 
 /* The seat that this visitor gets: NULL with the reason. */

@@ -10,6 +10,7 @@
 #include "system/managed_apart.h"
 #include "system/loads.h"
 #include "system/spread.h"
+#include "system/traffic.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -76,7 +77,7 @@ bool machine_gather_load(struct local_machine *machine, const char *path, struct
     struct text file = {0};
     machine_keep_load(machine);
     uint32_t links = machine->fabric ? network_graph(machine->fabric)->link_count : 0;
-    struct net_traffic *traffic = links ? machine_traffic(machine) : NULL;
+    struct net_traffic *traffic = links ? traffic_now(machine) : NULL;
     ranks_add(machine->options.ranks, spent->ns, spent->count);
     spread_loads_begin_file(&file);
     for (uint32_t i = 0; i < spent->count; i++)

@@ -28,7 +28,6 @@ struct gpu_slot {
     bool stopped; /* by a fault: it is made anew when no GPU is at work, and kernels wait for that */
 };
 
-/* The machine of this process; machine.h has what all machines have. */
 /* Physical addresses. */
 struct page_ranges {
     struct page_range *list;
@@ -41,6 +40,7 @@ struct managed_pages {
     size_t count, capacity;
 };
 
+/* The machine of this process; machine.h has what all machines have. */
 struct local_machine {
     struct machine base;
     const struct system *system;
@@ -90,6 +90,19 @@ struct local_machine {
     enum machine_end end;
 };
 
+/* Of a machine that machine_new made. */
+static inline struct local_machine *machine_local(const struct machine *machine)
+{
+    return (struct local_machine *)(uintptr_t)machine;
+}
+
+/* build.c. Makes the parts of a machine that has its memory, and frees them: once more after a fault. */
+bool machine_build(struct local_machine *machine, struct err *err);
+void machine_take_apart(struct local_machine *machine);
+
+/* machine.c. Tells all homes, and the page table, where memory is. */
+void machine_place_memory(struct local_machine *machine);
+
 /* checkpoint.c. The file to go on from is opened, and the journal is begun, for a machine that was just made;
  * it ends with the machine. */
 bool checkpoint_init(struct local_machine *machine, struct err *err);
@@ -124,9 +137,6 @@ static inline uint32_t machine_first_home(const struct local_machine *machine, u
 /* Time passes while the host waits in the middle of something; what ends meanwhile is told later. After
  * ENGINE_FAILED the machine is broken. */
 enum engine_outcome machine_let_pass(struct local_machine *machine, uint64_t until);
-
-/* Since the machine was made, both ways of each link; to be freed. */
-struct net_traffic *machine_traffic(const struct local_machine *machine);
 
 /* What all GPUs' own memory holds, and what of it kernels were given by malloc: written, or read. */
 void machine_archive_memory(struct local_machine *machine, struct archive *archive);
