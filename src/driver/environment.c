@@ -253,7 +253,7 @@ bool driver_take_ranks(struct driver_options *options, struct err *err)
 }
 
 /* Of a program that ends: of what heddle_open_timed gave, and was maybe not closed. */
-static void dismiss_ranks(void)
+__attribute__((destructor)) static void dismiss_ranks(void)
 {
     if (!ranks_of_run || own || getpid() != ranks_process)
         return;
@@ -268,11 +268,8 @@ static void dismiss_ranks(void)
 
 void driver_keep_ranks(struct driver *driver)
 {
-    static bool is_registered;
     ranks_driver = driver;
     ranks_are_used = driver;
-    if (!is_registered)
-        is_registered = !atexit(dismiss_ranks);
 }
 
 void driver_give_ranks_back(const struct driver *driver)
