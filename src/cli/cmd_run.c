@@ -337,6 +337,20 @@ bool cmd_run_check(int count, char **words, struct text *identity, struct err *e
     return good;
 }
 
+/* A program of MPI has ranks of its own. */
+static bool check_ranks(const char *program, struct err *err)
+{
+    static const char *const starters[] = {"mpirun", "mpiexec", "orterun", "srun"};
+    const char *slash = program ? strrchr(program, '/') : NULL;
+    for (size_t i = 0; i < COUNT_OF(starters) && program && over_ranks_are_asked(); i++)
+        if (!strcmp(slash ? slash + 1 : program, starters[i]))
+            return err_set(err,
+                           "run: --ranks spreads one program's simulation; what %s starts attaches to one "
+                           "simulation of its own: leave --ranks out, and use --threads (docs/cluster.md)",
+                           starters[i]);
+    return true;
+}
+
 static int run(int count, char **words)
 {
     struct err err;
@@ -346,7 +360,8 @@ static int run(int count, char **words)
     bool follows = false;
     request.words = words + own;
     if (!timing_from_environment(&request.timing, &err) ||
-        !options_parse(options, own, words, &request, took, &err) || !over_ranks_begin(&err)) {
+        !options_parse(options, own, words, &request, took, &err) || !check_ranks(words[own], &err) ||
+        !over_ranks_begin(&err)) {
         status = complain(EXIT_USAGE, &err);
     } else if (request.wants_help) {
         cmd_print_help(&cmd_run);

@@ -30,6 +30,7 @@ int over_ranks_leave(int status);
         "--hosts", "FILE", "with --ranks: on the machines that FILE names (docs/mpi.md)"                     \
     }
 bool over_ranks_took(const struct option_row *row, const char *value, bool *mine, struct err *err);
+bool over_ranks_are_asked(void); /* for by --ranks */
 bool over_ranks_begin(struct err *err);
 
 /* At the beginning, with the words of the command: a rank that --ranks has started tells who it is. */

@@ -231,6 +231,7 @@ static _Noreturn void become_mpirun(const char *self, bool mpich, const struct r
     struct words words = {0};
     int none = isatty(STDIN_FILENO) ? open("/dev/null", O_RDONLY) : -1;
     setpgid(0, 0);
+    prctl(PR_SET_PDEATHSIG, SIGTERM); /* if somebody kills who waits for it, it ends with all ranks */
     if (none >= 0)
         dup2(none, STDIN_FILENO);
     setenv(WATCHED, "yes", 1);
@@ -297,6 +298,11 @@ static _Noreturn void run_mpirun(const char *self, bool mpich, struct rank_hosts
     say_what_is_lost(status, self, mpich, hosts);
     unlink(leader_file);
     exit(child < 0 ? EXIT_FAILED : WIFEXITED(status) ? WEXITSTATUS(status) : EXIT_SIGNAL + WTERMSIG(status));
+}
+
+bool over_ranks_are_asked(void)
+{
+    return asked.ranks && strtoul(asked.ranks, NULL, 10) > 1;
 }
 
 bool over_ranks_begin(struct err *err)

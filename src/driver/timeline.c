@@ -526,9 +526,11 @@ static void give_up(struct driver *driver, const struct err *why)
     end_tasks(driver, true);
     if (end == MACHINE_STOPPED && driver->options.timing.stopped)
         *driver->options.timing.stopped = true;
-    if (by_checkpoint && driver->on_end)
+    if (by_checkpoint && driver->on_end) {
+        if (driver->options.timing.over_ranks) /* who would wait for orders */
+            ranked_leave(timeline->machine);
         driver->on_end(end == MACHINE_STOPPED);
-    else if (driver->on_interrupt && driver_is_interrupted(driver))
+    } else if (driver->on_interrupt && driver_is_interrupted(driver))
         driver->on_interrupt(driver);
 }
 

@@ -118,6 +118,10 @@ kills rank 1
 expect_line err "^heddle: rank 1 on $other was ended by signal 9 \\(Killed\\); --resume goes on"
 kills daemon
 expect_line err '^heddle: --ranks: mpirun has ended with status [0-9]+; --resume goes on'
+starter() {
+    echo "$run"
+}
+kills starter # it can say nothing; the others end
 gone_too() {
     touch gone
     daemon

@@ -32,6 +32,8 @@ if has nvcc 'malloc in kernels'; then
     on 2 2
     on 3 1 --checkpoint three.ckpt --checkpoint-at 100000
     on 4 1 --resume three.ckpt
+    "$HEDDLE" run --mode timing --ranks 2 --checkpoint stop.ckpt --checkpoint-at 8000 --checkpoint-stop "${program[@]}" >out 2>&1 ||
+        fail "a run that a checkpoint ends has status $?: $(cat out)"
     program=(--set gpu.sm_count=8 --kernels 2- ./heap) # the first one is run by the host itself
     once
     on 2 1
