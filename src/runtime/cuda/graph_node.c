@@ -2,6 +2,8 @@
 #include "runtime/cuda/graph_parts.h"
 #include "base/mem.h"
 
+#include <stdatomic.h>
+
 const struct node_work *node_work(const struct graph_node *node)
 {
     return &node->work;
@@ -154,7 +156,7 @@ struct user_object {
 
 void user_object_release(struct user_object *object, unsigned count)
 {
-    if ((object->count -= count) > 0)
+    if (atomic_fetch_sub(&object->count, count) > count)
         return;
     object->destroy(object->pointer);
     mem_free(object);
