@@ -229,7 +229,7 @@ void asides_begin(struct asides *asides, const struct task *task)
 
 struct watch *machine_watch_afar(struct machine *base, uint32_t gpu, uint32_t sms)
 {
-    struct watched *watched = &((struct local_machine *)base)->asides->watched[gpu];
+    struct watched *watched = &machine_local(base)->asides->watched[gpu];
     if (!watched->afar)
         watched->afar = watch_afar_new(sms);
     return watch_afar_watch(watched->afar);

@@ -7,8 +7,8 @@
 #include "ranks/ranks.h"
 #include "system/copies.h"
 #include "system/fabric.h"
-#include "system/managed_apart.h"
 #include "system/loads.h"
+#include "system/managed_apart.h"
 #include "system/spread.h"
 #include "system/traffic.h"
 
@@ -338,6 +338,6 @@ static void add_home(void *user, struct physical_address from, uint64_t bytes)
 
 void machine_each_piece(struct machine *base, uint64_t at, uint64_t bytes, machine_piece_fn *call, void *user)
 {
-    struct pieces pieces = {(struct local_machine *)base, call, user};
+    struct pieces pieces = {machine_local(base), call, user};
     homes_each_home(&pieces.machine->memory, at, bytes, add_home, &pieces);
 }
