@@ -150,6 +150,5 @@ cudaError_t graph_capture_facts(cudaStream_t stream, int *status, unsigned long 
                                 struct graph **graph, struct graph_node *const **nodes,
                                 const struct cudaGraphEdgeData **edges, size_t *count);
 cudaError_t graph_capture_set(cudaStream_t stream, const struct node_list *nodes, unsigned flags);
-cudaError_t graph_capture_child(struct stream *stream, const struct graph *graph);
 
 #endif

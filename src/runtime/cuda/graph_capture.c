@@ -196,23 +196,3 @@ cudaError_t graph_capture_set(cudaStream_t handle, const struct node_list *nodes
     pack(list, nodes);
     return cudaSuccess;
 }
-
-cudaError_t graph_capture_child(struct stream *stream, const struct graph *child)
-{
-    struct capture_facts facts;
-    struct captured_list *list = capture_list(stream);
-    struct graph_node *node;
-    if (!list)
-        return cudaErrorStreamCaptureInvalidated;
-    capture_facts(stream, &facts);
-    struct node_list before = unpack(list);
-    struct node_work work = {
-        .kind = NODE_CHILD, .device = stream_device(stream), .child.graph = (struct graph *)(uintptr_t)child};
-    cudaError_t error = graph_add(&node, facts.graph, &before, &work);
-    free_list(&before);
-    if (error)
-        return error;
-    list->count = 0;
-    pack(list, &(struct node_list){&node, NULL, 1});
-    return cudaSuccess;
-}

@@ -1,5 +1,6 @@
 /* Instantiated graphs: a copy of the graph, and the driver's play of it. */
 #include "runtime/cuda/graph_parts.h"
+#include "runtime/cuda/stream.h"
 #include "driver/capture.h"
 #include "base/mem.h"
 #include "base/pointers.h"
@@ -494,12 +495,12 @@ cudaError_t graph_exec_update(struct graph_exec *exec, struct graph *graph, stru
 
 cudaError_t graph_exec_launch(struct graph_exec *exec, cudaStream_t handle)
 {
-    struct stream *stream = cuda_stream(handle);
     if (!graph_exec_is_known(exec))
         return cudaErrorInvalidValue;
-    if (stream_is_captured(stream))
-        return exec->of ? cudaErrorNotSupported : graph_capture_child(stream, exec->copy);
-    return stream_play(stream, exec->play, exec->flags & GRAPH_AUTO_FREE);
+    cudaError_t error = cuda_refuse_captured(handle);
+    if (error)
+        return error;
+    return stream_play(cuda_stream(handle), exec->play, exec->flags & GRAPH_AUTO_FREE);
 }
 
 cudaError_t graph_exec_destroy(struct graph_exec *exec)
