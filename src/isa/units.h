@@ -52,7 +52,11 @@
     U(P, S, VECTOR_DOUBLE, vector_double, VECTOR, FIXED, math_pipe_throttle, NOTHING, "valu", 'd', 0, "64", "64", "0", "AMD: vector arithmetic of 64 bits")                      \
     U(P, S, SCALAR,  scalar,  SCALAR,  FIXED, math_pipe_throttle, NOTHING,      "salu",   'e', 0,   "4",   "4",  "1",  "AMD: scalar arithmetic")                              \
     U(P, S, LDS,     lds,     LDS,     SHORT, mio_throttle,       MEMORY,       "lds",    'f', 0,   "4",   "4",  "1",  "AMD: the LDS")                                        \
-    U(P, S, INTERNAL, internal, INTERNAL, FIXED, math_pipe_throttle, NOTHING,   "internal", 'g', 0, "1",   "1",  "0",  "AMD: waits, priorities")
+    U(P, S, INTERNAL, internal, INTERNAL, FIXED, math_pipe_throttle, NOTHING,   "internal", 'g', 0, "1",   "1",  "0",  "AMD: waits, priorities") \
+    U(P, S, MMA,     mma,     TENSOR,  FIXED, math_pipe_throttle, NOTHING,      "tensor", 'h', 33,  "24",  "6",  "0",  "mma of whole depth, such as m16n8k16 of f16")         \
+    U(P, S, MMA_HALF, mma_half, TENSOR, FIXED, math_pipe_throttle, NOTHING,     "tensor", 'i', 20,  "17",  "4",  "0",  "mma of half that depth")                              \
+    U(P, S, MMA_SPARSE, mma_sparse, TENSOR, FIXED, math_pipe_throttle, NOTHING, "tensor", 'j', 33,  "24",  "8",  "0",  "mma of twice the depth, with a sparse matrix")        \
+    U(P, S, DMMA,    dmma,    TENSOR,  FIXED, math_pipe_throttle, NOTHING,      "tensor", 'k', 40,  "34",  "17", "0",  "mma of double precision, m16n8k4")
 /* clang-format on */
 
 #endif

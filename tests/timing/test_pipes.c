@@ -35,7 +35,7 @@ static void rows_of_one_unit_wait_for_each_other(void **state)
 {
     (void)state;
     static const char *const pairs[][2] = {{"imad", "wide"}, {"alu", "vote"},  {"sfu", "cvt"},
-                                           {"sfu", "cvt64"}, {"cvt", "cvt64"}, {"tensor", "imma"}};
+                                           {"sfu", "cvt64"}, {"cvt", "cvt64"}, {"mma", "mma_half"}};
     for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++)
         for (uint32_t interval = 6; interval <= 7; interval++) {
             print_message("%s and %s\n", pairs[i][0], pairs[i][1]);
@@ -48,7 +48,7 @@ static void units_of_their_own_do_not(void **state)
 {
     (void)state;
     static const char *const pairs[][2] = {{"alu", "imad"},  {"alu", "fma"},  {"imad", "fma"},
-                                           {"fma", "half"},  {"fp64", "sfu"}, {"shuffle", "tensor"},
+                                           {"fma", "half"},  {"fp64", "sfu"}, {"shuffle", "mma"},
                                            {"cvt", "match"}, {"wide", "fma"}, {"vote", "uniform"}};
     for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
         print_message("%s and %s\n", pairs[i][0], pairs[i][1]);

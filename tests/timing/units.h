@@ -38,16 +38,26 @@ static const struct unit units[] = {
      "st.global.u32 [%out+20], %r#;"},
     {"cvt64", "sfu", true, NULL, "mov.f64 %d9, 0d3ff0000000000000;", 1, "cvt.rni.f64.f64 %d9, %d9;",
      "cvt.rni.f64.f64 %d#, %d90;", "st.global.f64 [%out+24], %d#;"},
-    {"tensor", "tensor", false, NULL, "mov.u32 %r9, %self;", 1,
+    {"mma", "tensor", false, NULL, "mov.u32 %r9, %self;", 1,
+     "mma.sync.aligned.m16n8k16.row.col.f16.f16.f16.f16 {%r9, %r19}, {%self, %self, %self, %self}, "
+     "{%self, %self}, {%r9, %r19};",
+     "mma.sync.aligned.m16n8k16.row.col.f16.f16.f16.f16 {%r#, %r1#}, {%self, %self, %self, %self}, "
+     "{%self, %self}, {%self, %self};",
+     "st.global.v2.u32 [%out+24], {%r#, %r1#};"},
+    {"mma_half", "tensor", false, NULL, "mov.u32 %r9, %self;", 1,
      "mma.sync.aligned.m16n8k8.row.col.f16.f16.f16.f16 {%r9, %r19}, {%self, %self}, {%self}, {%r9, %r19};",
      "mma.sync.aligned.m16n8k8.row.col.f16.f16.f16.f16 {%r#, %r1#}, {%self, %self}, {%self}, {%self, %self};",
      "st.global.v2.u32 [%out+24], {%r#, %r1#};"},
-    {"imma", "tensor", false, NULL, "mov.u32 %r9, %self;", 1,
-     "mma.sync.aligned.m16n8k16.row.col.s32.s8.s8.s32 {%r9, %r19, %r29, %r39}, {%self, %self}, {%self}, "
-     "{%r9, %r19, %r29, %r39};",
-     "mma.sync.aligned.m16n8k16.row.col.s32.s8.s8.s32 {%r#, %r1#, %r2#, %r3#}, {%self, %self}, {%self}, "
-     "{%self, %self, %self, %self};",
-     "st.global.v4.u32 [%out+16], {%r#, %r1#, %r2#, %r3#};"},
+    {"mma_sparse", "tensor", false, NULL, "mov.u32 %r9, %self;", 1,
+     "mma.sp::ordered_metadata.sync.aligned.m16n8k32.row.col.f16.f16.f16.f16 {%r9, %r19}, "
+     "{%self, %self, %self, %self}, {%self, %self, %self, %self}, {%r9, %r19}, %self, 0;",
+     "mma.sp::ordered_metadata.sync.aligned.m16n8k32.row.col.f16.f16.f16.f16 {%r#, %r1#}, "
+     "{%self, %self, %self, %self}, {%self, %self, %self, %self}, {%self, %self}, %self, 0;",
+     "st.global.v2.u32 [%out+24], {%r#, %r1#};"},
+    {"dmma", "tensor", false, NULL, "mov.f64 %d9, 0d3ff0000000000000;", 1,
+     "mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%d9, %d19}, {%d90}, {%d90}, {%d9, %d19};",
+     "mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%d#, %d1#}, {%d90}, {%d90}, {%d90, %d90};",
+     "st.global.v2.f64 [%out+16], {%d#, %d1#};"},
     {"shuffle", "shuffle", true, NULL, "mov.u32 %r9, %self;", 1, "shfl.sync.idx.b32 %r9, %r9, 0, 31, -1;",
      "shfl.sync.idx.b32 %r#, %self, 0, 31, -1;", "st.global.u32 [%out+20], %r#;"},
     {"match", "match", true, NULL, "mov.u32 %r9, %self;", 1, "match.any.sync.b32 %r9, %r9, -1;",
