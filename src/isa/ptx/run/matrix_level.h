@@ -165,8 +165,9 @@ LANE bool products_fit(int base, const int8_t exponents[2][2 * WARP_LANES])
         return false;
     if (least <= 2 * TILE_LEAST)
         return true;
+    const int8_t *all = (const int8_t *)exponents;
     for (int i = 0; i < 4 * WARP_LANES; i++)
-        if (exponents[0][i] >= 2 * TILE_LEAST && exponents[0][i] < least)
+        if (all[i] >= 2 * TILE_LEAST && all[i] < least)
             return false;
     return true;
 }
