@@ -59,9 +59,12 @@ function(heddle_room name)
     add_library(${name} STATIC ${sources})
     heddle_root(${name} ${name} ${ROOM_AS} ${folder})
     target_link_libraries(${name} PUBLIC heddle_flags PRIVATE ${ROOM_USES})
+    if(CMAKE_C_COMPILER_ID STREQUAL "GNU" AND CMAKE_BUILD_TYPE STREQUAL "Release")
+        # What gcc suspects at -O3 alone is mostly wrong.
+        target_compile_options(${name} PRIVATE -Wno-format-truncation -Wno-maybe-uninitialized)
+    endif()
     if(CMAKE_C_COMPILER_ID STREQUAL "GNU" AND CMAKE_INTERPROCEDURAL_OPTIMIZATION)
-        # Machine code beside what LTO needs: tests are linked without LTO. What gcc suspects at -O3 alone is mostly wrong.
-        target_compile_options(${name} PRIVATE -ffat-lto-objects -Wno-format-truncation -Wno-maybe-uninitialized)
+        target_compile_options(${name} PRIVATE -ffat-lto-objects) # machine code, too: tests are linked without LTO
     endif()
     if(NOT ROOM_FREE) # not allowed to allocate, print or exit on its own
         target_compile_options(${name} PRIVATE -include ${PROJECT_SOURCE_DIR}/src/base/forbid.h)
