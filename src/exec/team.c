@@ -25,6 +25,7 @@ void team_free(struct team *team)
     worker_free(team->worker);
     grid_fini(&team->grid);
     mem_free(team->request.pieces);
+    mem_free(team->request.stretches);
     mem_free(team->request.stage);
     mem_free(team);
 }

@@ -26,6 +26,28 @@ enum shared_use {
     SHARED_SYNC,     /* they are a barrier */
 };
 
+/* How an access orders those of others: none of these bits if it does not. For observers. */
+enum access_order {
+    ORDER_STRONG = 1, /* atomic, volatile or relaxed: no data race with others like it */
+    ORDER_ACQUIRES = 2,
+    ORDER_RELEASES = 4,
+};
+
+/* For whom. */
+enum access_scope { SCOPE_BLOCK, SCOPE_CLUSTER, SCOPE_GPU, SCOPE_SYSTEM };
+
+/* What is done to a barrier in shared memory (SHARED_SYNC). */
+enum shared_sync { SYNC_INIT, SYNC_END, SYNC_ARRIVE, SYNC_EXPECT, SYNC_TEST };
+
+/* Bytes of memory that one lane accesses, where no other member of the request says so: by copies of any
+ * size, matrices, and accesses to other blocks' shared memory. Only for observers that look. */
+struct stretch {
+    uint64_t at; /* of shared memory: as in shared_at */
+    uint32_t bytes, lane;
+    bool is_shared, writes;
+    bool is_async; /* it is there when a barrier in shared memory, the next stretch of 8 bytes, says so */
+};
+
 /* What is known of the addresses of a full warp, so that nobody has to look again. */
 enum lanes_layout {
     LAYOUT_UNKNOWN,
@@ -89,6 +111,15 @@ struct request {
     uint64_t operand[ISA_LANES], compare[ISA_LANES];
     uint32_t shared_at[ISA_LANES];
     uint64_t local_at[ISA_LANES], param_at[ISA_LANES];
+    /* For observers that look: what costs time to find out. */
+    bool looks;
+    uint8_t order, scope;      /* enum access_order, access_scope */
+    uint8_t shared_sync;       /* enum shared_sync; */
+    lane_mask shared_done;     /* SYNC_TEST: the phase has ended for these lanes */
+    bool has_wrote;            /* of stores: */
+    uint64_t wrote[ISA_LANES]; /* equal for equal values */
+    struct stretch *stretches;
+    size_t stretch_count, stretch_capacity;
 };
 
 /* It was seen to. */
@@ -102,8 +133,10 @@ static inline void request_clear(struct request *request)
     request->shared_layout = request->of.layout = LAYOUT_UNKNOWN;
     request->shared_use = SHARED_READ;
     request->shared_gap = 0;
-    request->piece_count = 0;
+    request->piece_count = request->stretch_count = 0;
     request->of.stage_bytes = 0;
+    request->order = 0;
+    request->has_wrote = false;
 }
 
 /* A copy that outlives the request. */

@@ -66,6 +66,7 @@ struct isa_ops {
     const char *block_word, *thread_word; /* what its programmers call them, for messages */
     uint32_t lanes;                       /* of a warp: 32 or 64 */
     size_t warp_bytes; /* of the instruction set's own struct, which begins with a struct isa_warp */
+    bool in_step;      /* lanes of a warp never run apart, so that none has to wait for another */
 
     bool (*prepare)(struct kernel *kernel, struct err *err); /* once, before its first launch */
 
@@ -113,7 +114,9 @@ struct isa_ops {
 
     /* ---- source ---- */
 
-    void (*place)(const struct kernel *kernel, uint32_t instruction, struct code_place *place);
+    /* Of the kernel's own code, or of a function that it calls (code: an isa_warp's; NULL: its own). */
+    void (*place)(const struct kernel *kernel, const struct isa_code *code, uint32_t instruction,
+                  struct code_place *place);
 
     /* ---- checkpoints (base/archive.h): written, or read into what was just made ---- */
 

@@ -284,6 +284,33 @@ static enum lanes_layout layout_of(struct survey survey, lanes who)
                              : LAYOUT_UNKNOWN;
 }
 
+/* For observers that look: the order, and what lanes are about to write. */
+static void note_order(struct warp *w, struct request *request, const struct access *access, lanes who)
+{
+    request->order = access->order;
+    request->scope = access->scope;
+    if (!access->writes || !access->register_bytes)
+        return;
+    request->has_wrote = true;
+    EACH_LANE (i, who) {
+        uint64_t value = 0;
+        for (uint32_t v = 0; v < access->count; v++)
+            value = value * UINT64_C(0x9e3779b97f4a7c15) +
+                    lane_get(warp_at(w, access->registers[v]), access->register_bytes, i);
+        request->wrote[i] = value;
+    }
+}
+
+void access_tell(struct warp *w, uint32_t lane, bool is_shared, uint64_t at, uint64_t bytes, bool writes)
+{
+    struct request *request = w->isa.block->worker->request;
+    if (LIKELY(!request || !request->looks))
+        return;
+    mem_grow(request->stretches, request->stretch_count, request->stretch_capacity);
+    request->stretches[request->stretch_count++] = (struct stretch){
+        .at = at, .bytes = (uint32_t)bytes, .lane = lane, .is_shared = is_shared, .writes = writes};
+}
+
 static void note_shared(struct warp *w, const struct access *access, lanes who, const uint64_t at[WARP_LANES],
                         uint64_t bytes, struct survey survey)
 {
@@ -342,6 +369,8 @@ static void access_space(struct warp *w, const struct op *op, const struct acces
         survey = check_shared(w, op, access, active, at, size);
         base = w->isa.block->shared - w->isa.block->shared_from;
         note_shared(w, access, active, at, size, survey);
+        if (UNLIKELY(request) && request->looks)
+            note_order(w, request, access, active);
         break;
     case PTX_LOCAL:
         survey = check_local(w, op, access, active, at, size);
@@ -366,6 +395,8 @@ static void access_space(struct warp *w, const struct op *op, const struct acces
         if (LIKELY(!request))
             break;
         request_global(w, access, at, size, survey, active);
+        if (request->looks)
+            note_order(w, request, access, active);
         if (!request->done)
             return;
         break;
@@ -387,6 +418,7 @@ static void access_others(struct warp *w, const struct op *op, const struct acce
     check_alignment(w, op, active, at, any, size);
     EACH_LANE (i, active) {
         char *place = access_cluster_bytes(w, op, i, at[i], size, access->writes);
+        access_tell(w, i, true, at[i], size, access->writes);
         for (uint32_t v = 0; v < access->count; v++, place += access->bytes) {
             char *d = warp_at(w, access->registers[v]);
             if (access->writes)
@@ -463,6 +495,7 @@ char *access_bytes(struct warp *w, const struct op *op, uint32_t lane, enum ptx_
 {
     const struct block *block = w->isa.block;
     struct range range;
+    access_tell(w, lane, space == PTX_SHARED || space == PTX_CLUSTER, at, bytes, writes);
     if (space == PTX_CLUSTER && block->cluster)
         return access_cluster_bytes(w, op, lane, at, bytes, writes);
     if (space == PTX_SHARED || space == PTX_CLUSTER) {
@@ -535,6 +568,7 @@ static char *resolve_lane(struct warp *w, const struct op *op, const struct acce
     if (space == PTX_SHARED || space == PTX_CLUSTER) {
         if (block->cluster && offset - block->shared_from >= WINDOW_BYTES) {
             check_alignment(w, op, who, all, offset, size);
+            access_tell(w, lane, true, offset, size, access->writes);
             return access_cluster_bytes(w, op, lane, offset, size, access->writes);
         }
         struct survey survey = check_shared(w, op, access, who, all, size);
@@ -618,6 +652,23 @@ bool access_watches(const char *opcode)
     return ptx_opcode_has(opcode, "volatile") || ptx_opcode_has(opcode, "acquire") ||
            ptx_opcode_has(opcode, "relaxed") || ptx_opcode_has(opcode, "cv") ||
            ptx_opcode_has(opcode, "mmio");
+}
+
+uint8_t access_order(const char *opcode)
+{
+    bool both = ptx_opcode_has(opcode, "acq_rel");
+    return (
+        uint8_t)((access_watches(opcode) || both || ptx_opcode_has(opcode, "release") ? ORDER_STRONG : 0) |
+                 (both || ptx_opcode_has(opcode, "acquire") ? ORDER_ACQUIRES : 0) |
+                 (both || ptx_opcode_has(opcode, "release") ? ORDER_RELEASES : 0));
+}
+
+uint8_t access_scope(const char *opcode)
+{
+    return ptx_opcode_has(opcode, "cta")                                         ? SCOPE_BLOCK
+           : ptx_opcode_has(opcode, "cluster")                                   ? SCOPE_CLUSTER
+           : ptx_opcode_has(opcode, "sys") || ptx_opcode_has(opcode, "volatile") ? SCOPE_SYSTEM
+                                                                                 : SCOPE_GPU;
 }
 
 bool access_releases(const char *opcode)
@@ -742,6 +793,8 @@ static struct access *new_access(struct lower *lower, struct op *op, bool writes
     access->spins = access_watches(opcode) && !writes;
     access->passes_by = access_watches(opcode) || ptx_opcode_has(opcode, "cg");
     access->acquires = access_acquires(opcode);
+    access->order = access_order(opcode);
+    access->scope = access_scope(opcode);
     if (access_releases(opcode))
         op->role = ROLE_RELEASE;
     if (!access->bytes || access->bytes > 8) {

@@ -18,6 +18,7 @@ struct access {
     bool passes_by; /* the SM's own cache */
     bool acquires;
     bool is_const;
+    uint8_t order, scope;  /* enum access_order, access_scope */
     bool by_register;      /* a parameter of a call: memory only here */
     bool in_halves;        /* 8 bytes of local memory may be two words, LOCAL_STRIDE apart */
     uint32_t number;       /* of the kernel's accesses */
@@ -29,6 +30,13 @@ enum ptx_space access_space_named(const char *opcode);
 
 /* Whether it reads what another thread may be about to write. */
 bool access_watches(const char *opcode);
+
+/* How it orders others' accesses, and for whom. */
+uint8_t access_order(const char *opcode);
+uint8_t access_scope(const char *opcode);
+
+/* For observers: a lane's bytes that the request does not name otherwise. */
+void access_tell(struct warp *w, uint32_t lane, bool is_shared, uint64_t at, uint64_t bytes, bool writes);
 
 /* Whether others of the GPU must see what was written before it; whether it must see what they wrote. */
 bool access_releases(const char *opcode);

@@ -118,6 +118,10 @@ static void run_atomic(struct warp *w, const struct op *op, lanes active)
     w->spins += form->returns;
     access_resolve(w, op, access, active, places);
     struct request *request = w->isa.block->worker->request;
+    if (UNLIKELY(request)) {
+        request->order = access->order;
+        request->scope = access->scope;
+    }
     if (UNLIKELY(request) && request->shared) {
         request->shared_use = form->returns                     ? SHARED_CHANGE
                               : atomic_rows[form->row].commutes ? SHARED_COMMUTES
@@ -192,6 +196,8 @@ enum lowered lower_atomic(struct lower *lower, struct op *op)
     op->run.exec = run_atomic;
     op->more = form;
     access->acquires = access_acquires(opcode);
+    access->order = ORDER_STRONG | access_order(opcode);
+    access->scope = access_scope(opcode);
     if (access_releases(opcode))
         op->role = ROLE_RELEASE;
     access->space = access_space_named(opcode);

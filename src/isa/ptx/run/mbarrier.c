@@ -122,6 +122,8 @@ static void test(struct warp *w, const struct op *op, lanes active, char *const 
         uint64_t asked = lane_get(warp_at(w, op->b), m->parity ? 4 : 8, lane);
         done |= (lanes)is_done(m, load(places[lane]), asked) << lane;
     }
+    if (w->isa.block->worker->request)
+        w->isa.block->worker->request->shared_done = done;
     w->spins++;
     w->wait = done == active ? WAIT_OVER : WAIT_LONGER; /* others must arrive first */
     predicate_set(w, op->d, active, done);
@@ -179,14 +181,26 @@ static uint64_t operate(struct warp *w, const struct op *op, uint32_t lane, uint
     }
 }
 
+static uint8_t sync_of(enum mbarrier_op op)
+{
+    return op == MBARRIER_INIT                                ? SYNC_INIT
+           : op == MBARRIER_INVAL                             ? SYNC_END
+           : op == MBARRIER_TEST || op == MBARRIER_TRY        ? SYNC_TEST
+           : op == MBARRIER_EXPECT || op == MBARRIER_COMPLETE ? SYNC_EXPECT
+                                                              : SYNC_ARRIVE;
+}
+
 static void run_mbarrier(struct warp *w, const struct op *op, lanes active)
 {
     const struct mbarrier *m = op->more;
     char *places[WARP_LANES];
     w->wait = WAIT_NOT;
     access_resolve(w, op, &m->access, active, places);
-    if (w->isa.block->worker->request)
-        w->isa.block->worker->request->shared_use = SHARED_SYNC;
+    struct request *request = w->isa.block->worker->request;
+    if (request) {
+        request->shared_use = SHARED_SYNC;
+        request->shared_sync = sync_of(m->op);
+    }
     if (m->op == MBARRIER_TEST || m->op == MBARRIER_TRY) {
         test(w, op, active, places);
         return;

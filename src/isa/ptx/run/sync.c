@@ -61,6 +61,27 @@ static lanes waiting_for(struct warp *w, const struct meeting *meeting, bool lea
     return there;
 }
 
+/* Whether somebody wants to know who came together. */
+static bool is_looked_at(const struct warp *w)
+{
+    const struct request *request = w->isa.block->worker->request;
+    return UNLIKELY(request) && request->looks;
+}
+
+/* For observers: these lanes have come together. */
+static void note_gathering(struct warp *w, const struct sync_form *form, const char *registers, lanes there,
+                           lanes missing)
+{
+    struct gathering *gathering = &w->isa.block->gathering;
+    *gathering =
+        (struct gathering){.lanes = there, .alive = w->alive, .warp = w->isa.index, .missing = missing};
+    if (form->who != MEMBERS_GIVEN)
+        return;
+    const uint32_t *masks = (const void *)(registers + form->members);
+    EACH_LANE (lane, there)
+        gathering->outside |= (lanes)(~masks[lane] >> lane & 1) << lane;
+}
+
 /* Runs what can run now. With `force`, who waits for threads that never come goes on without them, as on a
  * GPU, where the result is then undefined. */
 bool warp_check_sync(struct warp *w, bool force)
@@ -78,6 +99,8 @@ bool warp_check_sync(struct warp *w, bool force)
         w->now = f;
         warp_use_frame(w);
         waiting_for(w, &meeting, true); /* before the masks may be overwritten */
+        if (is_looked_at(w))
+            note_gathering(w, form, w->registers, there, meeting.members & ~there);
         if (form->run)
             form->run(w, meeting.op, there);
         w->now = was;
@@ -105,6 +128,8 @@ static enum next run_sync(struct warp *w, const struct op *op, lanes active)
     const struct sync_form *form = op->more;
     lanes wanted = members_of(w, form, w->registers, active) & w->alive;
     if (LIKELY(!(wanted & ~active))) {
+        if (is_looked_at(w))
+            note_gathering(w, form, w->registers, active, 0);
         if (form->run)
             form->run(w, op, active);
         return NEXT_OP;
@@ -159,7 +184,7 @@ static void run_shuffle(struct warp *w, const struct op *op, lanes active)
     const struct shuffle_form *form = op->more;
     uint32_t source[WARP_LANES], *d = warp_at(w, op->d);
     const uint32_t *b = warp_at(w, op->b), *c = warp_at(w, op->c);
-    lanes inside = 0;
+    lanes inside = 0, lonely = 0;
     memcpy(source, warp_at(w, op->a), sizeof source);
     EACH_LANE (lane, active) {
         uint32_t by = b[lane] & 31, clamp = c[lane] & 31, segment = c[lane] >> 8 & 31;
@@ -187,7 +212,10 @@ static void run_shuffle(struct warp *w, const struct op *op, lanes active)
             from = lane;
         d[lane] = active >> (from & 31) & 1 ? source[from & 31] : 0; /* who is not there gives 0 */
         inside |= (lanes)valid << lane;
+        lonely |= (lanes)(~active >> (from & 31) & 1) << lane;
     }
+    if (UNLIKELY(lonely))
+        w->isa.block->gathering.lonely = lonely;
     if (form->has_predicate)
         predicate_set(w, form->predicate, active, inside);
 }
