@@ -192,6 +192,8 @@ static void set_environment(const struct run *run)
     set_or_not("HEDDLE_SEAT", timing->seat);
     set_path("HEDDLE_TRACE_MEM", run->request->trace_mem);
     set_path("HEDDLE_RECORD", timing->record);
+    set_or_not("HEDDLE_CHECK", run->request->check.checks);
+    set_or_not("HEDDLE_CHECK_SHOW", run->request->check.show);
     struct text limit = {0};
     text_add(&limit, "%llu", (unsigned long long)timing->record_limit);
     set_or_not("HEDDLE_RECORD_LIMIT", timing->record_limit ? limit.at : NULL);

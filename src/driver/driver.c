@@ -1,6 +1,7 @@
 #include "driver/internal.h"
 #include "driver/region.h"
 #include "driver/timeline.h"
+#include "driver/checking.h"
 #include "driver/itracing.h"
 #include "driver/replaying.h"
 #include "driver/tracing.h"
@@ -251,6 +252,8 @@ struct driver *driver_new(const struct driver_options *options, struct err *err)
                                       (uint32_t)driver->devices[0].spec->sm_count);
     if (good && options->record.folder)
         good = (driver->itracing = itracing_new(driver, err));
+    if (good && options->check)
+        good = checking_new(driver, err);
     if (good && options->timing.on)
         good = (driver->timeline = timeline_new(driver, err));
     if (!good) {
@@ -284,6 +287,7 @@ void driver_free(struct driver *driver)
     driver->interrupt = 1;
     unregister_driver(driver);
     commands_fini(driver);
+    checking_finish(driver);
     for (unsigned i = 0; i < driver->device_count; i++)
         device_end_heap(&driver->devices[i]);
     timeline_write_load(driver);

@@ -259,6 +259,7 @@ struct driver {
     pthread_mutex_t report_lock;
     struct tracing *tracing;   /* or NULL */
     struct itracing *itracing; /* or NULL */
+    struct checking *checking; /* or NULL */
     struct kernel *
         *replayed; /* what replaying.c made, as is the memory that copies from and to the host use */
     size_t replayed_count, replayed_capacity;

@@ -1,6 +1,7 @@
 /* Launches: checked as CUDA checks them, then run when their stream gets there. */
 #include "driver/modules.h"
 #include "driver/brood.h"
+#include "driver/checking.h"
 #include "driver/itracing.h"
 #include "driver/locality.h"
 #include "driver/region.h"
@@ -126,6 +127,8 @@ static void fill_launch(struct launch_command *own)
     }
     if (driver->tracing)
         own->launch.watch = tracing_watch(driver->tracing, device->index);
+    if (driver->checking)
+        own->launch.threads = 1;
     if (own->chosen)
         own->launch.observer = itracing_begin(driver, own->record.launch, own->kernel);
     memcpy(own->launch.grid, own->config.grid, sizeof own->launch.grid);
@@ -210,10 +213,16 @@ static void run_launch(struct command *command)
     own->launch.stuck = tell_stuck;
     own->launch.stuck_seconds = 10;
     own->launch.show = driver->options.timing.progress ? show_begun : NULL;
+    if (driver->checking)
+        own->launch.observer = checking_begin(driver, &own->launch, own->record.launch, own->chosen);
     tracing_lock(command->stream->device->driver->tracing);
     bool good = launch_run(&own->launch, &result);
     tracing_unlock(command->stream->device->driver->tracing);
     end_view(&view);
+    if (driver->checking) {
+        checking_end(driver, own->launch.observer, &result);
+        own->launch.observer = NULL;
+    }
     finish(own, good, &result);
 }
 

@@ -182,6 +182,21 @@ void heap_settle(struct heap *heap)
     }
 }
 
+void heap_taken(const struct heap *heap, uint64_t *pieces, uint64_t *bytes)
+{
+    *pieces = *bytes = 0;
+    for (uint32_t i = 0; i < heap->part_count; i++) {
+        const struct treap *all = &heap->parts[i].pieces;
+        for (uint32_t number = 0; (number = treap_behind(all, number ? all->nodes[number].key : 0));) {
+            struct range range;
+            if (all->nodes[number].weight || !image_find(heap->parts[i].taken, all->nodes[number].key, &range))
+                continue;
+            ++*pieces;
+            *bytes += range.bytes;
+        }
+    }
+}
+
 /* ---- what kernels may touch ---- */
 
 bool heap_holds(const struct heap *heap, uint64_t at)
