@@ -164,10 +164,9 @@ static void see_barriers(const struct step *step)
 
 /* ---- what requests say ---- */
 
-static void begin_copy(const struct step *step, const struct touch *touch, uint64_t offset, uint32_t bytes)
+static void begin_copy(const struct step *step, uint64_t offset, uint32_t bytes)
 {
     uint32_t group = step->own->groups[step->warp] + 1;
-    (void)touch;
     race_copy_begins(step->own, &(struct async_copy){.from = offset,
                                                      .bytes = bytes,
                                                      .barrier = NO_BARRIER_AT,
@@ -192,7 +191,7 @@ static void see_shared(const struct step *step)
         for (uint32_t k = 0; k < parts && owner; k++)
             see_shared_at(step, &touch, owner, offset + (uint64_t)k * request->shared_gap, bytes);
         if (is_async && is_checked(step->own, CHECK_race))
-            begin_copy(step, &touch, offset, bytes);
+            begin_copy(step, offset, bytes);
     }
 }
 
@@ -279,12 +278,11 @@ static void find_order(struct step *step)
     step->releases = request->order & ORDER_RELEASES || (in_step && step->strong);
 }
 
-void accesses_see(struct checked_block *own, struct isa_warp *warp, uint16_t site, lane_mask mask)
+void accesses_see(struct checked_block *own, const struct isa_warp *warp, uint16_t site)
 {
     struct step step = {
         .own = own, .request = own->block->worker->request, .warp = warp->index, .site = site};
     const struct request *request = step.request;
-    (void)mask;
     find_order(&step);
     if (request->shared && request->shared_use == SHARED_SYNC) {
         see_barriers(&step);

@@ -8,30 +8,18 @@
 
 /* ---- what instructions do beside accesses ---- */
 
-static void found_sync(struct checked_block *own, enum kind kind, uint16_t first, uint16_t site,
-                       uint32_t warp, lane_mask lanes)
-{
-    raw_add(own->launch, &(struct raw){.kind = (uint8_t)kind,
-                                       .same_block = true,
-                                       .first = first,
-                                       .second = site,
-                                       .other = {own->number, warp * own->lanes + first_lane(lanes)},
-                                       .lanes = lanes});
-}
-
 static void see_arrival(struct checked_block *own, const struct isa_warp *warp, uint16_t site)
 {
     const struct arrival *arrival = &own->block->arrival;
     const struct arrivals *before = &own->barriers[arrival->number];
-    if (arrival->aligned && arrival->alive & ~arrival->waiting)
-        found_sync(own, KIND_DIVERGENT, 0, site, warp->index, arrival->waiting);
-    if (arrival->aligned && !arrival->expected && before->came && before->site != site)
-        found_sync(own, KIND_OTHER_PLACE, before->site, site, warp->index, arrival->waiting);
+    if (arrival->aligned && !arrival->expected && before->came && before->site != site &&
+        !before->warps[warp->index].lanes)
+        raw_add_sync(own, KIND_OTHER_PLACE, before->site, site, warp->index, arrival->waiting);
     if (arrival->expected % own->lanes)
-        found_sync(own, KIND_NOT_WARPS, 0, site, warp->index, arrival->waiting);
+        raw_add_sync(own, KIND_NOT_WARPS, 0, site, warp->index, arrival->waiting);
     uint32_t left = (own->block->alive + own->lanes - 1) / own->lanes * own->lanes;
     if (arrival->expected > left)
-        found_sync(own, KIND_TOO_MANY, 0, site, warp->index, arrival->waiting);
+        raw_add_sync(own, KIND_TOO_MANY, 0, site, warp->index, arrival->waiting);
     order_arrived(own, warp->index, site);
 }
 
@@ -40,11 +28,11 @@ static void see_gathering(struct checked_block *own, uint16_t site)
     struct gathering *gathering = &own->block->gathering;
     uint32_t warp = gathering->warp;
     if (gathering->missing)
-        found_sync(own, KIND_MISSING, 0, site, warp, gathering->missing);
+        raw_add_sync(own, KIND_MISSING, 0, site, warp, gathering->missing);
     if (gathering->outside)
-        found_sync(own, KIND_OUTSIDE, 0, site, warp, gathering->outside);
+        raw_add_sync(own, KIND_OUTSIDE, 0, site, warp, gathering->outside);
     if (gathering->lonely)
-        found_sync(own, KIND_LONELY, 0, site, warp, gathering->lonely);
+        raw_add_sync(own, KIND_LONELY, 0, site, warp, gathering->lonely);
     order_gathered(own, gathering);
     *gathering = (struct gathering){0};
 }
@@ -118,9 +106,11 @@ static void step_checked(struct isa_warp *warp, struct isa_stepped *stepped)
         own->waits_at[index] = site;
     if (block->gathering.lanes)
         see_gathering(own, site);
-    const struct request *request = block->worker->request;
+    struct request *request = block->worker->request;
     if (request->of.kind || request->shared || request->stretch_count)
-        accesses_see(own, warp, site, stepped->mask);
+        accesses_see(own, warp, site);
+    request->stretch_count = 0; /* no model looks at them */
+    request->order = 0;
     if (UNLIKELY(block->opened))
         order_opened(own);
 out:
@@ -154,10 +144,8 @@ static struct checked_block *block_new(struct checked_launch *launch, const stru
     own->cluster_waits = mem_alloc(warps, sizeof *own->cluster_waits);
     own->groups = mem_alloc(warps, sizeof *own->groups);
     own->waits_at = mem_alloc(warps, sizeof *own->waits_at);
-    for (size_t i = 0; i < COUNT_OF(own->barriers); i++) {
-        own->barriers[i].waits = mem_alloc(warps, sizeof *own->barriers->waits);
-        own->barriers[i].lanes = mem_alloc(warps, sizeof *own->barriers->lanes);
-    }
+    for (size_t i = 0; i < COUNT_OF(own->barriers); i++)
+        own->barriers[i].warps = mem_alloc(warps, sizeof *own->barriers->warps);
     own->shared_bytes = block->shared_bytes;
     own->shared_room = (block->shared_bytes + 63) / 64 * 64;
     own->written = mem_alloc(own->shared_room / 64 + 1, sizeof *own->written);
@@ -168,10 +156,8 @@ static struct checked_block *block_new(struct checked_launch *launch, const stru
 
 static void block_free_checked(struct checked_block *own)
 {
-    for (size_t i = 0; i < COUNT_OF(own->barriers); i++) {
-        mem_free(own->barriers[i].waits);
-        mem_free(own->barriers[i].lanes);
-    }
+    for (size_t i = 0; i < COUNT_OF(own->barriers); i++)
+        mem_free(own->barriers[i].warps);
     mem_free(own->warp_base);
     mem_free(own->acquired);
     mem_free(own->fenced);
@@ -219,9 +205,8 @@ static void reset(struct checked_block *own)
     memset(own->written, 0, own->shared_room / 8);
     for (size_t i = 0; i < COUNT_OF(own->barriers); i++) {
         struct arrivals *barrier = &own->barriers[i];
-        memset(barrier->waits, 0, own->warps * sizeof *barrier->waits);
-        memset(barrier->lanes, 0, own->warps * sizeof *barrier->lanes);
-        *barrier = (struct arrivals){.waits = barrier->waits, .lanes = barrier->lanes};
+        memset(barrier->warps, 0, own->warps * sizeof *barrier->warps);
+        *barrier = (struct arrivals){.warps = barrier->warps};
     }
 }
 

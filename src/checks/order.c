@@ -8,6 +8,8 @@
 #include "base/bits.h"
 #include "base/mem.h"
 
+#include <string.h>
+
 /* ---- pasts of threads ---- */
 
 static struct past *join(struct checked_block *own, struct past *newer, struct past *older)
@@ -130,9 +132,15 @@ void order_arrived(struct checked_block *own, uint32_t warp, uint16_t site)
     struct arrivals *barrier = &own->barriers[arrival->number];
     barrier->site = barrier->came ? barrier->site : site;
     barrier->came += isa_count_lanes(arrival->waiting);
-    barrier->lanes[warp] |= arrival->waiting;
+    struct arrivals_warp *there = &barrier->warps[warp];
+    if (there->lanes && there->site != site)
+        there->other_site = site;
+    there->site = there->lanes ? there->site : site;
+    there->lanes |= arrival->waiting;
+    there->alive |= arrival->alive;
+    there->aligned |= arrival->aligned;
     if (arrival->waits) {
-        barrier->waits[warp] |= arrival->waiting;
+        there->waits |= arrival->waiting;
         return;
     }
     barrier->passes = true;
@@ -164,13 +172,27 @@ static void open_for_some(struct checked_block *own, const struct arrivals *barr
 {
     struct past *past = barrier->past, *fenced = NULL;
     for (uint32_t i = 0; i < own->warps; i++) {
-        if (barrier->waits[i])
-            past = join(own, known_to(own, i, barrier->waits[i]), past);
-        fenced = join(own, join_lanes(own, own->fenced, i, barrier->lanes[i]), fenced);
+        if (barrier->warps[i].waits)
+            past = join(own, known_to(own, i, barrier->warps[i].waits), past);
+        fenced = join(own, join_lanes(own, own->fenced, i, barrier->warps[i].lanes), fenced);
     }
     for (uint32_t i = 0; i < own->warps; i++) {
-        set_lanes(own, own->acquired, i, barrier->waits[i], past);
-        set_lanes(own, own->fenced, i, barrier->waits[i], fenced);
+        set_lanes(own, own->acquired, i, barrier->warps[i].waits, past);
+        set_lanes(own, own->fenced, i, barrier->warps[i].waits, fenced);
+    }
+}
+
+/* The lanes of a warp may come one after the other, but have to come, and to one place. */
+static void check_warps(struct checked_block *own, const struct arrivals *barrier)
+{
+    for (uint32_t i = 0; i < own->warps; i++) {
+        const struct arrivals_warp *there = &barrier->warps[i];
+        if (!there->lanes || !there->aligned)
+            continue;
+        if (there->other_site)
+            raw_add_sync(own, KIND_DIVERGENT, there->site, there->other_site, i, there->lanes);
+        else if (there->alive & ~there->lanes)
+            raw_add_sync(own, KIND_DIVERGENT, 0, there->site, i, there->lanes);
     }
 }
 
@@ -185,11 +207,9 @@ void order_opened(struct checked_block *own)
             open_for_all(own);
         else
             open_for_some(own, barrier);
-        barrier->came = 0;
-        barrier->passes = false;
-        barrier->past = NULL;
-        for (uint32_t k = 0; k < own->warps; k++)
-            barrier->waits[k] = barrier->lanes[k] = 0;
+        check_warps(own, barrier);
+        memset(barrier->warps, 0, own->warps * sizeof *barrier->warps);
+        *barrier = (struct arrivals){.warps = barrier->warps};
     }
 }
 

@@ -63,12 +63,12 @@ struct site {
 
 struct use {
     uint32_t block, stamp;
-    uint16_t thread : 10, strong : 1, is_async : 1, scope : 2; /* scope: enum access_scope */
+    uint16_t thread : 10, strong : 1, is_async : 1, scope : 2, writes : 1; /* scope: enum access_scope */
     uint16_t site;                                             /* 0: nobody */
 };
 
 struct cell {
-    struct use write, read, other; /* other: a reader of another warp, if there is one */
+    struct use write, read, other; /* other: a reader of another warp; or a strong writer before `write` */
     uint32_t value;                /* written: equal for equal values */
     uint32_t serial;               /* of a block, or a launch; another one: nobody accessed it */
 };
@@ -98,8 +98,12 @@ struct arrivals {
     uint32_t came;
     uint16_t site; /* of the first */
     bool passes;   /* some do not wait */
-    lane_mask *waits, *lanes;
     struct past *past; /* of those who do not wait */
+    struct arrivals_warp {
+        lane_mask lanes, waits, alive; /* alive: when one of them came */
+        uint16_t site, other_site;     /* other_site: where lanes came that came apart; or 0 */
+        bool aligned;
+    } * warps;
 };
 
 /* The barrier of a cluster, by how often a thread has come: few generations are there at a time. */
@@ -186,6 +190,10 @@ uint16_t site_of(struct checked_launch *launch, const struct isa_code *code, uin
 void raw_add(struct checked_launch *launch, const struct raw *raw);
 void raws_tell(struct checked_launch *launch); /* to the findings */
 
+/* A mistake by lanes of a warp; first: of two places, or 0. */
+void raw_add_sync(struct checked_block *own, enum kind kind, uint16_t first, uint16_t site, uint32_t warp,
+                  lane_mask lanes);
+
 /* order.c: what synchronizes */
 struct past *order_release(struct checked_block *own, uint32_t warp, lane_mask lanes, bool narrow);
 void order_acquire(struct checked_block *own, uint32_t warp, lane_mask lanes, struct past *past);
@@ -207,6 +215,6 @@ void race_copy_begins(struct checked_block *owner, const struct async_copy *copy
 void cells_fini(void *cells);
 
 /* accesses.c: what an instruction's request says */
-void accesses_see(struct checked_block *own, struct isa_warp *warp, uint16_t site, lane_mask mask);
+void accesses_see(struct checked_block *own, const struct isa_warp *warp, uint16_t site);
 
 #endif

@@ -1,5 +1,6 @@
 /* Who accessed each place last, and whether what came before is ordered. Of the readers of a place, the last
- * one and another one of another warp are remembered. */
+ * one and another one of another warp are remembered. Atomic operations may meet, so the last writer may not
+ * know of the one before, which is remembered in the place of a reader then. */
 #include "checks/parts.h"
 #include "base/bits.h"
 #include "base/mem.h"
@@ -49,9 +50,19 @@ static void note_reader(struct cell *cell, const struct touch *touch, struct use
     bool same = cell->read.site && cell->read.block == use.block &&
                 (cell->read.thread == use.thread ||
                  (cell->read.thread / lanes == use.thread / lanes && cell->other.site));
-    if (!same)
+    if (!same && !cell->other.writes)
         cell->other = cell->read;
     cell->read = use;
+}
+
+/* A write is about to take the last one's place. */
+static void keep_writer(const struct touch *touch, struct cell *cell)
+{
+    bool apart = cell->write.thread != touch->thread || cell->write.block != (uint32_t)touch->own->number;
+    if (touch->strong && cell->write.site && cell->write.strong && apart)
+        cell->other = cell->write;
+    else if (!touch->strong || !cell->other.writes)
+        cell->other = (struct use){0};
 }
 
 static void use_cell(const struct touch *touch, struct cell *cell, uint32_t serial, bool is_shared,
@@ -63,6 +74,7 @@ static void use_cell(const struct touch *touch, struct cell *cell, uint32_t seri
                       .strong = touch->strong,
                       .is_async = touch->is_async,
                       .scope = touch->scope & 3,
+                      .writes = touch->writes,
                       .site = touch->site};
     if (cell->serial != serial) {
         memset(cell, 0, sizeof *cell);
@@ -73,6 +85,9 @@ static void use_cell(const struct touch *touch, struct cell *cell, uint32_t seri
               at, bytes);
     else if (touch->reads && is_race(touch, &cell->write))
         found(touch, KIND_READ_AFTER_WRITE, &cell->write, is_shared, at, bytes);
+    else if (cell->other.writes && is_race(touch, &cell->other))
+        found(touch, touch->reads ? KIND_READ_AFTER_WRITE : KIND_WRITE_AFTER_WRITE, &cell->other, is_shared,
+              at, bytes);
     else if (touch->writes && !(touch->has_value && cell->value == value) && is_race(touch, &cell->write))
         found(touch, KIND_WRITE_AFTER_WRITE, &cell->write, is_shared, at, bytes);
     if (!touch->writes) {
@@ -81,11 +96,12 @@ static void use_cell(const struct touch *touch, struct cell *cell, uint32_t seri
     }
     if (is_race(touch, &cell->read))
         found(touch, KIND_WRITE_AFTER_READ, &cell->read, is_shared, at, bytes);
-    else if (is_race(touch, &cell->other))
+    else if (!cell->other.writes && is_race(touch, &cell->other))
         found(touch, KIND_WRITE_AFTER_READ, &cell->other, is_shared, at, bytes);
+    keep_writer(touch, cell);
     cell->write = use;
     cell->value = value;
-    cell->read.site = cell->other.site = 0;
+    cell->read.site = 0;
 }
 
 /* ---- cells ---- */

@@ -96,6 +96,17 @@ void raw_add(struct checked_launch *launch, const struct raw *raw)
     launch->raws[*slot - 1].count++;
 }
 
+void raw_add_sync(struct checked_block *own, enum kind kind, uint16_t first, uint16_t site, uint32_t warp,
+                  lane_mask lanes)
+{
+    raw_add(own->launch, &(struct raw){.kind = (uint8_t)kind,
+                                       .same_block = true,
+                                       .first = first,
+                                       .second = site,
+                                       .other = {own->number, warp * own->lanes + first_lane(lanes)},
+                                       .lanes = lanes});
+}
+
 /* ---- words ---- */
 
 static void tell_site(const struct checked_launch *launch, uint16_t site, struct text *text)
@@ -162,9 +173,9 @@ static void tell_detail(const struct checked_launch *launch, const struct raw *r
 static bool is_one_line(const struct checked_launch *launch, const struct raw *raw)
 {
     struct code_place one = {0}, other = {0};
-    const struct site *first = &launch->sites[raw->first], *second = &launch->sites[raw->second];
-    if (raw->kind != KIND_OTHER_PLACE)
+    if (!raw->first || (raw->kind != KIND_OTHER_PLACE && raw->kind != KIND_DIVERGENT))
         return false;
+    const struct site *first = &launch->sites[raw->first], *second = &launch->sites[raw->second];
     kernel_place_in(launch->launch->kernel, first->code, first->instruction, &one);
     kernel_place_in(launch->launch->kernel, second->code, second->instruction, &other);
     return one.file && other.file && one.line == other.line && !strcmp(one.file, other.file);

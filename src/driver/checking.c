@@ -215,16 +215,18 @@ void checking_copied(struct driver *driver, uint64_t to, uint64_t from, uint64_t
     pthread_mutex_lock(&own->lock);
     uint64_t written = from_host ? bytes : checker_written_from(own->checker, from, bytes);
     if (to_host && written < bytes) {
-        struct text detail = {0};
-        text_add(&detail,
-                 "a copy of %" PRIu64 " bytes from 0x%" PRIx64 ", %" PRIu64 " bytes into allocation %" PRIu64
-                 ": its byte %" PRIu64 " and maybe others",
-                 bytes, from, from - facts.base, facts.id, written);
+        struct text first = {0}, detail = {0};
+        text_add(&first, "allocation %" PRIu64 ": %" PRIu64 " bytes at 0x%" PRIx64, facts.id, facts.bytes,
+                 facts.base);
+        text_add(&detail, "of the %" PRIu64 " bytes from 0x%" PRIx64 " on, byte %" PRIu64 " and maybe others",
+                 bytes, from, written);
         findings_add(checker_findings(own->checker),
                      &(struct finding){.check = CHECK_init,
                                        .what = "copy to the host of memory that was never written",
-                                       .first = detail.at,
+                                       .first = first.at,
+                                       .detail = detail.at,
                                        .count = 1});
+        text_fini(&first);
         text_fini(&detail);
     }
     if (from_host || written == bytes)
