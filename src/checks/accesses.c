@@ -167,19 +167,18 @@ static void see_barriers(const struct step *step)
 static void begin_copy(const struct step *step, uint64_t offset, uint32_t bytes)
 {
     uint32_t group = step->own->groups[step->warp] + 1;
-    race_copy_begins(step->own, &(struct async_copy){.from = offset,
-                                                     .bytes = bytes,
-                                                     .barrier = NO_BARRIER_AT,
-                                                     .warp = step->warp,
-                                                     .group = group});
+    race_copy_begins(
+        step->own,
+        &(struct async_copy){
+            .from = offset, .bytes = bytes, .barrier = NO_BARRIER_AT, .warp = step->warp, .group = group});
 }
 
 static void see_shared(const struct step *step)
 {
     const struct request *request = step->request;
     enum shared_use use = (enum shared_use)request->shared_use;
-    bool reads = use == SHARED_READ || use == SHARED_CHANGE || request->shared_atomic ||
-                 (use == SHARED_COMMUTES);
+    bool reads =
+        use == SHARED_READ || use == SHARED_CHANGE || request->shared_atomic || (use == SHARED_COMMUTES);
     bool writes = use != SHARED_READ, is_async = request->of.is_async && writes;
     uint32_t parts = request->shared_gap ? 2 : 1, bytes = request->shared_bytes / parts;
     EACH_LANE (i, request->shared) {
@@ -232,9 +231,9 @@ static void see_stretch(const struct step *step, size_t number)
         return;
     if (is_barrier(owner, offset, stretch)) { /* who waits for it sees what the copying thread saw */
         struct variable *variable = order_variable(owner, offset, true, true);
-        variable->past = past_join(own->launch->pool,
-                                   order_release(own, step->warp, UINT64_C(1) << stretch->lane, false),
-                                   variable->past);
+        variable->past =
+            past_join(own->launch->pool, order_release(own, step->warp, UINT64_C(1) << stretch->lane, false),
+                      variable->past);
         return;
     }
     uint64_t barrier = stretch->writes ? barrier_behind(step, number) : NO_BARRIER_AT;

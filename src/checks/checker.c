@@ -98,7 +98,8 @@ static void step_checked(struct isa_warp *warp, struct isa_stepped *stepped)
     uint16_t site = site_of(own->launch, code, (uint32_t)(row - code->timing));
     if (UNLIKELY(row->role))
         see_role(own, warp, (enum isa_role)row->role, row->role_count, stepped->mask);
-    if (UNLIKELY(own->cluster && (block->cluster_arrivals > arrivals || is_cluster_arrival(own, row, stepped))))
+    if (UNLIKELY(own->cluster &&
+                 (block->cluster_arrivals > arrivals || is_cluster_arrival(own, row, stepped))))
         order_cluster_arrives(own, index, stepped->mask);
     if (block->arrival.threads)
         see_arrival(own, warp, site);

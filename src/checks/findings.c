@@ -143,31 +143,30 @@ void findings_summarize(const struct findings *findings, uint32_t checks, struct
             text_add(text, ", %" PRIu64 " times", times);
     }
     if (findings->shown > findings->most)
-        text_add(text, "%s--check: %" PRIu64 " more findings are not shown (--check-show)",
-                 text->length ? "\n" : "", findings->shown - findings->most);
+        text_add(text, "%s--check: %" PRIu64 " more finding%s not shown (--check-show)",
+                 text->length ? "\n" : "", findings->shown - findings->most,
+                 findings->shown - findings->most == 1 ? " is" : "s are");
 }
 
 /* ---- lines ---- */
 
 static void add_field(struct text *text, const char *field)
 {
-    text_add(text, "\t%s", field ? field : "");
+    text_add(text, "\t");
+    for (; field && *field; field++)
+        text_add_bytes(text, *field == '\t' || *field == '\n' ? " " : field, 1);
 }
 
 void findings_write(const struct findings *findings, struct text *text)
 {
     for (size_t i = 0; i < findings->count; i++) {
         const struct finding *own = &findings->list[i];
-        size_t from = text->length;
         text_add(text, "%d\t%" PRIu64 "\t%" PRIu64, (int)own->check, own->count, own->launch);
         add_field(text, own->what);
         add_field(text, own->kernel);
         add_field(text, own->first);
         add_field(text, own->second);
         add_field(text, own->detail);
-        for (; from < text->length; from++)
-            if (text->at[from] == '\n')
-                text->at[from] = ' ';
         text_add(text, "\n");
     }
 }

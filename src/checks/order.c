@@ -1,9 +1,10 @@
 /* What orders the accesses of threads: barriers, operations of a warp, and atomic operations, volatile
  * accesses and fences on variables in memory.
  *
- * The stamps of a block's accesses are its time `now`, which goes on when threads synchronize. After a barrier
- * of all its threads, all earlier accesses have smaller stamps than `base`; after one of a warp, those of the
- * warp have smaller ones than its `warp_base`. What else threads know of others is in their pasts. */
+ * The stamps of a block's accesses are its time `now`, which goes on when threads synchronize. After a
+ * barrier of all its threads, all earlier accesses have smaller stamps than `base`; after one of a warp,
+ * those of the warp have smaller ones than its `warp_base`. What else threads know of others is in their
+ * pasts. */
 #include "checks/parts.h"
 #include "base/bits.h"
 #include "base/mem.h"
@@ -96,6 +97,13 @@ void order_fence(struct checked_block *own, uint32_t warp, lane_mask lanes, bool
 
 /* ---- operations of a warp ---- */
 
+/* The lanes of a warp that have threads; some may have ended. */
+static lane_mask lanes_of(const struct checked_block *own, uint32_t warp)
+{
+    uint32_t threads = own->threads - warp * own->lanes;
+    return UINT64_MAX >> (ISA_LANES - min_u64(threads, own->lanes));
+}
+
 void order_gathered(struct checked_block *own, const struct gathering *gathering)
 {
     uint32_t warp = gathering->warp;
@@ -107,7 +115,7 @@ void order_gathered(struct checked_block *own, const struct gathering *gathering
         all = join_lanes(own, own->acquired, warp, lanes);
         set_lanes(own, own->fenced, warp, lanes, join_lanes(own, own->fenced, warp, lanes));
     }
-    if (!(gathering->alive & ~lanes)) {
+    if (!(lanes_of(own, warp) & ~lanes)) {
         own->warp_base[warp] = ++own->now;
         if (own->has_past)
             set_lanes(own, own->acquired, warp, lanes, all);
@@ -292,6 +300,5 @@ bool order_is_before(const struct touch *touch, const struct use *earlier)
             return true;
     }
     struct past *past = own->acquired[touch->thread];
-    return past &&
-           past_has(own->launch->pool, past, own->number, earlier->block, warp, lane, earlier->stamp);
+    return past && past_has(own->launch->pool, past, own->number, earlier->block, warp, lane, earlier->stamp);
 }

@@ -64,7 +64,7 @@ struct site {
 struct use {
     uint32_t block, stamp;
     uint16_t thread : 10, strong : 1, is_async : 1, scope : 2, writes : 1; /* scope: enum access_scope */
-    uint16_t site;                                             /* 0: nobody */
+    uint16_t site;                                                         /* 0: nobody */
 };
 
 struct cell {
@@ -96,8 +96,8 @@ struct async_copy {
 /* Who has come to a barrier of the block. */
 struct arrivals {
     uint32_t came;
-    uint16_t site; /* of the first */
-    bool passes;   /* some do not wait */
+    uint16_t site;     /* of the first */
+    bool passes;       /* some do not wait */
     struct past *past; /* of those who do not wait */
     struct arrivals_warp {
         lane_mask lanes, waits, alive; /* alive: when one of them came */

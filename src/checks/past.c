@@ -65,9 +65,8 @@ static bool knows(const struct past *past, uint64_t block, uint32_t warp, uint32
 {
     if (past->block != block)
         return false;
-    return stamp < past->base ||
-           (warp == past->warp &&
-            (stamp < past->warp_base || (past->lanes >> lane & 1 && stamp < past->stamp)));
+    return stamp < past->base || (warp == past->warp && (stamp < past->warp_base ||
+                                                         (past->lanes >> lane & 1 && stamp < past->stamp)));
 }
 
 bool past_has(struct past_pool *pool, struct past *past, uint64_t asks, uint64_t block, uint32_t warp,

@@ -9,15 +9,15 @@
 #include "isa/isa.h"
 
 struct past {
-    uint64_t block;     /* whose threads; PAST_NOBODY: only what it leads to */
-    uint64_t mark;      /* of the last search that came here */
-    lane_mask lanes;    /* of the warp: their accesses before `stamp` */
+    uint64_t block;  /* whose threads; PAST_NOBODY: only what it leads to */
+    uint64_t mark;   /* of the last search that came here */
+    lane_mask lanes; /* of the warp: their accesses before `stamp` */
     uint32_t warp;
     uint32_t stamp;
-    uint32_t warp_base; /* all accesses of the warp before this, */
-    uint32_t base;      /* and all of the block before this */
-    bool narrow;        /* only for threads of the same block */
-    bool is_shared;     /* others lead here */
+    uint32_t warp_base;          /* all accesses of the warp before this, */
+    uint32_t base;               /* and all of the block before this */
+    bool narrow;                 /* only for threads of the same block */
+    bool is_shared;              /* others lead here */
     struct past *first, *second; /* or NULL; the newer one is the first */
 };
 

@@ -17,16 +17,15 @@ static struct actor actor_of(const struct use *use)
 static void found(const struct touch *touch, enum kind kind, const struct use *earlier, bool is_shared,
                   uint64_t at, uint32_t bytes)
 {
-    raw_add(touch->own->launch,
-            &(struct raw){.kind = (uint8_t)kind,
-                          .is_shared = is_shared,
-                          .same_block = earlier->block == (uint32_t)touch->own->number,
-                          .first = earlier->site,
-                          .second = touch->site,
-                          .at = at,
-                          .bytes = bytes,
-                          .one = actor_of(earlier),
-                          .other = {touch->own->number, touch->thread}});
+    raw_add(touch->own->launch, &(struct raw){.kind = (uint8_t)kind,
+                                              .is_shared = is_shared,
+                                              .same_block = earlier->block == (uint32_t)touch->own->number,
+                                              .first = earlier->site,
+                                              .second = touch->site,
+                                              .at = at,
+                                              .bytes = bytes,
+                                              .one = actor_of(earlier),
+                                              .other = {touch->own->number, touch->thread}});
 }
 
 /* Both are of the kind that may meet, for those whom they are for. */
@@ -199,8 +198,8 @@ void race_copies_done(struct checked_block *own, uint32_t warp, uint32_t groups_
 {
     uint32_t groups = own->groups[warp];
     if (own->copy_count && groups >= groups_left)
-        end_copies(own, &(struct async_copy){
-                            .barrier = NO_BARRIER_AT, .warp = warp, .group = groups - groups_left});
+        end_copies(
+            own, &(struct async_copy){.barrier = NO_BARRIER_AT, .warp = warp, .group = groups - groups_left});
 }
 
 void race_copies_come(struct checked_block *own, uint64_t barrier)

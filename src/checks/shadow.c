@@ -75,21 +75,21 @@ static uint64_t mask_of(uint64_t low, uint64_t count)
 
 void bits_set(uint64_t *words, uint64_t at, uint64_t count)
 {
-    EACH_WORD (at, count, word, mask)
-        words[word] |= mask;
+    EACH_WORD(at, count, word, mask)
+    words[word] |= mask;
 }
 
 void bits_clear(uint64_t *words, uint64_t at, uint64_t count)
 {
-    EACH_WORD (at, count, word, mask)
-        words[word] &= ~mask;
+    EACH_WORD(at, count, word, mask)
+    words[word] &= ~mask;
 }
 
 bool bits_are_set(const uint64_t *words, uint64_t at, uint64_t count)
 {
-    EACH_WORD (at, count, word, mask)
-        if (~words[word] & mask)
-            return false;
+    EACH_WORD(at, count, word, mask)
+    if (~words[word] & mask)
+        return false;
     return true;
 }
 

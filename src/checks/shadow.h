@@ -32,7 +32,7 @@ struct shadow_bits {
 
 void shadow_set(struct shadow *bits, uint64_t at, uint64_t bytes);
 void shadow_clear(struct shadow *bits, uint64_t at, uint64_t bytes);
-bool shadow_is_set(struct shadow *bits, uint64_t at, uint64_t bytes); /* all of them are */
+bool shadow_is_set(struct shadow *bits, uint64_t at, uint64_t bytes);          /* all of them are */
 uint64_t shadow_first_clear(struct shadow *bits, uint64_t at, uint64_t bytes); /* from `at`; or `bytes` */
 
 /* The same of an array of bits; false of them: those before were set already. */

@@ -27,8 +27,8 @@ bool cmd_check_from_environment(struct check_request *request, struct err *err)
     return !checks || !*checks || take_checks(request, "HEDDLE_CHECK", checks, err);
 }
 
-bool cmd_check_took(struct check_request *request, const struct option_row *row, const char *value, bool *mine,
-                    struct err *err)
+bool cmd_check_took(struct check_request *request, const struct option_row *row, const char *value,
+                    bool *mine, struct err *err)
 {
     struct err why;
     *mine = true;

@@ -5,7 +5,8 @@
 #include "cli/timing.h"
 
 #define CHECK_OPTIONS                                                                                        \
-    {"--check", "LIST", "find mistakes: memory, race, init, sync or all, such as race,init (docs/check.md)"}, \
+    {"--check", "LIST",                                                                                      \
+     "find mistakes: memory, race, init, sync or all, such as race,init (docs/check.md)"},                   \
     {                                                                                                        \
         "--check-show", "N", "findings that are shown in full (20)"                                          \
     }
@@ -22,8 +23,8 @@ struct check_request {
 bool cmd_check_from_environment(struct check_request *request, struct err *err);
 
 /* Takes an option if it is one of these; *mine tells. */
-bool cmd_check_took(struct check_request *request, const struct option_row *row, const char *value, bool *mine,
-                    struct err *err);
+bool cmd_check_took(struct check_request *request, const struct option_row *row, const char *value,
+                    bool *mine, struct err *err);
 
 /* Whether it goes together with the rest. */
 bool cmd_check_goes(const struct check_request *request, const struct timing_request *timing,

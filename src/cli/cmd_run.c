@@ -335,7 +335,8 @@ bool cmd_run_check(int count, char **words, struct text *identity, struct err *e
 {
     struct run_request request = {0};
     int own = options_own_words(options, count, words);
-    bool good = timing_from_environment(&request.timing, err) && cmd_check_from_environment(&request.check, err) &&
+    bool good = timing_from_environment(&request.timing, err) &&
+                cmd_check_from_environment(&request.check, err) &&
                 options_parse(options, own, words, &request, took, err) &&
                 timing_identify(&request.timing, identity, err) && identify_cpu(&request, identity, err) &&
                 (own < count || err_set(err, "run: expected a program")) &&
@@ -369,7 +370,8 @@ static int run(int count, char **words)
     int status;
     bool follows = false;
     request.words = words + own;
-    if (!timing_from_environment(&request.timing, &err) || !cmd_check_from_environment(&request.check, &err) ||
+    if (!timing_from_environment(&request.timing, &err) ||
+        !cmd_check_from_environment(&request.check, &err) ||
         !options_parse(options, own, words, &request, took, &err) || !check_ranks(words[own], &err) ||
         !over_ranks_begin(&err)) {
         status = complain(EXIT_USAGE, &err);

@@ -75,14 +75,14 @@ struct observer *checking_begin(struct driver *driver, const struct launch *laun
 
 static bool is_access(enum fault_kind kind)
 {
-    return kind == FAULT_ADDRESS || kind == FAULT_MISALIGNED || kind == FAULT_STACK || kind == FAULT_TEXTURE ||
-           kind == FAULT_CLUSTER;
+    return kind == FAULT_ADDRESS || kind == FAULT_MISALIGNED || kind == FAULT_STACK ||
+           kind == FAULT_TEXTURE || kind == FAULT_CLUSTER;
 }
 
 /* The fault itself is told as always. */
 static void note_fault(struct checking *own, const struct launch_result *result)
 {
-    enum check check = is_access(result->fault.kind)            ? CHECK_memory
+    enum check check = is_access(result->fault.kind)          ? CHECK_memory
                        : result->fault.kind == FAULT_DEADLOCK ? CHECK_sync
                                                               : CHECK_COUNT;
     if (check == CHECK_COUNT || !has(own, check))
@@ -136,10 +136,8 @@ static void add_leak(struct driver *driver, const struct allocation *allocation)
     text_add(&what, "%s that was never freed", allocation->what);
     text_add(&detail, "allocation %" PRIu64 ": %" PRIu64 " bytes at 0x%" PRIx64, allocation->id,
              allocation->bytes - allocation->spare_bytes, allocation->at);
-    findings_add(checker_findings(driver->checking->checker), &(struct finding){.check = CHECK_memory,
-                                                                                .what = what.at,
-                                                                                .first = detail.at,
-                                                                                .count = 1});
+    findings_add(checker_findings(driver->checking->checker),
+                 &(struct finding){.check = CHECK_memory, .what = what.at, .first = detail.at, .count = 1});
     text_fini(&what);
     text_fini(&detail);
 }

@@ -1,8 +1,8 @@
-/* --check: what the driver knows beside launches (src/checks): allocations, copies of the host, and the end of the
- * program. Nothing here without HEDDLE_CHECK.
+/* --check: what the driver knows beside launches (src/checks): allocations, copies of the host, and the end
+ * of the program. Nothing here without HEDDLE_CHECK.
  *
- * At the end each process that used a GPU leaves a file check.NUMBER in the run folder: a line for each finding
- * (checks/findings.h). */
+ * At the end each process that used a GPU leaves a file check.NUMBER in the run folder: a line for each
+ * finding (checks/findings.h). */
 #ifndef DRIVER_CHECKING_H
 #define DRIVER_CHECKING_H
 
@@ -24,7 +24,8 @@ bool checking_new(struct driver *driver, struct err *err);
 void checking_finish(struct driver *driver);
 
 /* One launch at a time: from when its turn has come until it has ended. `all`: not only its memory. */
-struct observer *checking_begin(struct driver *driver, const struct launch *launch, uint64_t number, bool all);
+struct observer *checking_begin(struct driver *driver, const struct launch *launch, uint64_t number,
+                                bool all);
 void checking_end(struct driver *driver, struct observer *observer, const struct launch_result *result);
 
 /* With the memory's lock held: one came, or goes; its device ends, and it was not freed before. */

@@ -189,7 +189,8 @@ void heap_taken(const struct heap *heap, uint64_t *pieces, uint64_t *bytes)
         const struct treap *all = &heap->parts[i].pieces;
         for (uint32_t number = 0; (number = treap_behind(all, number ? all->nodes[number].key : 0));) {
             struct range range;
-            if (all->nodes[number].weight || !image_find(heap->parts[i].taken, all->nodes[number].key, &range))
+            if (all->nodes[number].weight ||
+                !image_find(heap->parts[i].taken, all->nodes[number].key, &range))
                 continue;
             ++*pieces;
             *bytes += range.bytes;

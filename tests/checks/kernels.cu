@@ -32,7 +32,7 @@ static __device__ unsigned at_shared(const void *at)
                     : "=r"(done) : "r"(at_shared(at)), "r"(phase) : "memory"); \
        done; })
 
-//! bad_sh_raw race "read after write"
+//! bad_sh_raw race "read after write" more
 KERNEL(bad_sh_raw)
 {
     __shared__ int s[128];
@@ -148,7 +148,7 @@ KERNEL(good_sh_part_mask)
         OUT = s[15 - T];
 }
 
-//! bad_sh_named race "read after write" 1x128
+//! bad_sh_named race "read after write" more 1x128
 KERNEL(bad_sh_named)
 {
     __shared__ int s[128];
@@ -356,7 +356,7 @@ KERNEL(good_gl_war)
         data[128 + T] = 7;
 }
 
-//! bad_gl_block race "read after write"
+//! bad_gl_block race "read after write" more
 KERNEL(bad_gl_block)
 {
     data[B * 64 + T] = (int)T; // @gl_block 1
@@ -750,7 +750,7 @@ KERNEL(good_cp_early)
     OUT = s[T] + s[64 + T];
 }
 
-//! bad_cp_others race "read after write"
+//! bad_cp_others race "read after write" more
 KERNEL(bad_cp_others)
 {
     __shared__ int s[128];
@@ -825,7 +825,7 @@ KERNEL(good_bulk)
     OUT = s[T];
 }
 
-//! bad_cl_read race "read after write"
+//! bad_cl_read race "read after write" more
 CLUSTER(bad_cl_read)
 {
     __shared__ int s[64];
@@ -845,7 +845,7 @@ CLUSTER(good_cl_read)
     cg::this_cluster().sync();
 }
 
-//! bad_cl_write race "read after write"
+//! bad_cl_write race "read after write" more
 CLUSTER(bad_cl_write)
 {
     __shared__ int s[64];

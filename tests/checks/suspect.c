@@ -12,8 +12,10 @@ int cuDevicePrimaryCtxRetain(void **context, int device), cuCtxSetCurrent(void *
 int cuModuleLoad(void **module, const char *path),
     cuModuleGetFunction(void **function, void *module, const char *name);
 int cuMemAlloc_v2(address *d, size_t bytes), cuMemFree_v2(address d),
-    cuMemsetD8_v2(address d, unsigned char value, size_t bytes), cuMemcpyDtoH_v2(void *h, address d, size_t bytes),
-    cuMemcpyHtoD_v2(address d, const void *h, size_t bytes), cuMemcpyDtoD_v2(address to, address from, size_t bytes);
+    cuMemsetD8_v2(address d, unsigned char value, size_t bytes),
+    cuMemcpyDtoH_v2(void *h, address d, size_t bytes),
+    cuMemcpyHtoD_v2(address d, const void *h, size_t bytes),
+    cuMemcpyDtoD_v2(address to, address from, size_t bytes);
 int cuLaunchKernel(void *function, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by,
                    unsigned bz, unsigned shared, void *stream, void **arguments, void **extra);
 
@@ -31,8 +33,8 @@ static void launch(void *module, char *what)
     GOOD(cuMemsetD8_v2(data, 0, BYTES));
     GOOD(cuMemsetD8_v2(flag, 0, BYTES));
     void *arguments[] = {&data, &fresh, &flag};
-    GOOD(cuLaunchKernel(function, (unsigned)atoi(blocks), 1, 1, (unsigned)atoi(threads), 1, 1, 0, NULL, arguments,
-                        NULL));
+    GOOD(cuLaunchKernel(function, (unsigned)atoi(blocks), 1, 1, (unsigned)atoi(threads), 1, 1, 0, NULL,
+                        arguments, NULL));
     GOOD(cuCtxSynchronize());
     GOOD(cuMemFree_v2(data));
     GOOD(cuMemFree_v2(fresh));
