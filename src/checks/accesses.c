@@ -221,7 +221,6 @@ static void see_stretch(const struct step *step, size_t number)
     const struct stretch *stretch = &step->request->stretches[number];
     struct touch touch = touch_of(step, stretch->lane, !stretch->writes, stretch->writes);
     uint64_t offset;
-    touch.has_value = false;
     if (!stretch->is_shared) {
         see_global_at(step, &touch, stretch->at, stretch->bytes);
         return;

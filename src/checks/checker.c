@@ -67,15 +67,6 @@ static void see_role(struct checked_block *own, const struct isa_warp *warp, enu
     }
 }
 
-/* By its unit: other roles have rows of their own. */
-static bool is_cluster_arrival(const struct checked_block *own, const struct isa_timing *row,
-                               const struct isa_stepped *stepped)
-{
-    return own->cluster && (row->role == ROLE_CLUSTER_ARRIVE ||
-                            (row->role == ROLE_NONE && !row->plain && stepped->moved && !stepped->branched &&
-                             !stepped->waits && own->block->cluster_arrivals));
-}
-
 /* ---- the warp interface, wrapped ---- */
 
 static void step_checked(struct isa_warp *warp, struct isa_stepped *stepped)
@@ -84,7 +75,7 @@ static void step_checked(struct isa_warp *warp, struct isa_stepped *stepped)
     struct checked_block *own = block->observed;
     const struct isa_code *code = warp->code;
     const struct isa_timing *row = warp->next;
-    uint32_t index = warp->index, arrivals = block->cluster_arrivals;
+    uint32_t index = warp->index, arrivals = block->cluster_arrivals, alive = block->alive;
     bool opened = block->opened;
     if (UNLIKELY(block->gathering.lanes)) /* by those who waited, when others ended */
         see_gathering(own, own->waits_at[block->gathering.warp]);
@@ -98,8 +89,8 @@ static void step_checked(struct isa_warp *warp, struct isa_stepped *stepped)
     uint16_t site = site_of(own->launch, code, (uint32_t)(row - code->timing));
     if (UNLIKELY(row->role))
         see_role(own, warp, (enum isa_role)row->role, row->role_count, stepped->mask);
-    if (UNLIKELY(own->cluster &&
-                 (block->cluster_arrivals > arrivals || is_cluster_arrival(own, row, stepped))))
+    if (UNLIKELY(row->role == ROLE_CLUSTER_ARRIVE ||
+                 (block->cluster_arrivals != arrivals && block->alive == alive)))
         order_cluster_arrives(own, index, stepped->mask);
     if (block->arrival.threads)
         see_arrival(own, warp, site);
@@ -112,6 +103,7 @@ static void step_checked(struct isa_warp *warp, struct isa_stepped *stepped)
         accesses_see(own, warp, site);
     request->stretch_count = 0; /* no model looks at them */
     request->order = 0;
+    request->has_wrote = false;
     if (UNLIKELY(block->opened))
         order_opened(own);
 out:
@@ -184,9 +176,7 @@ static struct checked_cluster *cluster_of(struct checked_launch *launch, const s
         if (known)
             return known->cluster;
     }
-    struct checked_cluster *made = mem_alloc(1, sizeof *made);
-    made->made_before = launch->clusters;
-    return launch->clusters = made;
+    return order_cluster_new(launch);
 }
 
 static void reset(struct checked_block *own)
@@ -240,6 +230,14 @@ static void block_ends(struct observer *observer, struct block *block)
 
 /* ---- launches ---- */
 
+/* Malloc in a kernel. What was there before is no matter any more. */
+static void took_memory(void *user, uint64_t at, uint64_t bytes)
+{
+    struct checked_launch *launch = user;
+    race_forget(launch->checker, at, bytes);
+    checker_new_memory(launch->checker, at, bytes);
+}
+
 struct observer *checker_begin(struct checker *checker, const struct launch *launch, uint64_t number,
                                uint32_t checks)
 {
@@ -255,6 +253,9 @@ struct observer *checker_begin(struct checker *checker, const struct launch *lau
     own->isa.force = force_checked;
     own->pool = past_pool_new();
     own->observer = (struct observer){.isa = &own->isa, .begins = block_begins, .ends = block_ends};
+    own->heap = (struct heap_observer){took_memory, own};
+    if (launch->heap)
+        heap_observe(launch->heap, &own->heap);
     return &own->observer;
 }
 
@@ -262,6 +263,8 @@ void checker_end(struct checker *checker, struct observer *observer)
 {
     struct checked_launch *own = (struct checked_launch *)observer;
     (void)checker;
+    if (own->launch->heap)
+        heap_observe(own->launch->heap, NULL);
     raws_tell(own);
     for (struct checked_block *block = own->all, *next; block; block = next) {
         next = block->made_before;

@@ -223,11 +223,20 @@ void order_opened(struct checked_block *own)
 
 /* ---- the cluster's barrier ---- */
 
+struct checked_cluster *order_cluster_new(struct checked_launch *launch)
+{
+    struct checked_cluster *made = mem_alloc(1, sizeof *made);
+    made->made_before = launch->clusters;
+    return launch->clusters = made;
+}
+
 void order_cluster_arrives(struct checked_block *own, uint32_t warp, lane_mask lanes)
 {
-    struct checked_cluster *cluster = own->cluster;
-    if (!cluster || !lanes)
+    if (!lanes)
         return;
+    if (!own->cluster) /* the block is launched without, and is one alone */
+        own->cluster = order_cluster_new(own->launch);
+    struct checked_cluster *cluster = own->cluster;
     uint64_t generation = own->cluster_came[warp * own->lanes + first_lane(lanes)] + UINT64_C(1);
     uint32_t place = generation % GENERATIONS;
     if (cluster->generation[place] != generation)

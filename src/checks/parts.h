@@ -7,6 +7,7 @@
 #include "checks/shadow.h"
 #include "exec/block.h"
 #include "exec/cga.h"
+#include "exec/heap.h"
 
 /* ---- what is found, before it has words ---- */
 
@@ -139,6 +140,7 @@ struct checked_block {
 
 struct checked_launch {
     struct observer observer; /* first */
+    struct heap_observer heap;
     struct checker *checker;
     const struct launch *launch;
     uint64_t number;
@@ -201,6 +203,7 @@ void order_fence(struct checked_block *own, uint32_t warp, lane_mask lanes, bool
 void order_gathered(struct checked_block *own, const struct gathering *gathering);
 void order_arrived(struct checked_block *own, uint32_t warp, uint16_t site);
 void order_opened(struct checked_block *own);
+struct checked_cluster *order_cluster_new(struct checked_launch *launch);
 void order_cluster_arrives(struct checked_block *own, uint32_t warp, lane_mask lanes);
 void order_cluster_went_on(struct checked_block *own, uint32_t warp);
 struct variable *order_variable(struct checked_block *owner, uint64_t at, bool is_shared, bool make);
@@ -209,6 +212,7 @@ bool order_is_before(const struct touch *touch, const struct use *earlier);
 /* race.c: `offset` in the shared memory of a block, or an address of global memory */
 void race_shared(const struct touch *touch, struct checked_block *owner, uint64_t offset, uint32_t bytes);
 void race_global(const struct touch *touch, uint64_t at, uint32_t bytes);
+void race_forget(struct checker *checker, uint64_t at, uint64_t bytes); /* global memory: it is new */
 void race_copies_done(struct checked_block *own, uint32_t warp, uint32_t groups_left);
 void race_copies_come(struct checked_block *own, uint64_t barrier);
 void race_copy_begins(struct checked_block *owner, const struct async_copy *copy);

@@ -33,7 +33,7 @@ static bool are_strong(const struct touch *touch, const struct use *earlier)
 {
     if (!touch->strong || !earlier->strong)
         return false;
-    enum access_scope least = touch->own->cluster ? SCOPE_CLUSTER : SCOPE_GPU;
+    enum access_scope least = touch->own->block->cluster ? SCOPE_CLUSTER : SCOPE_GPU;
     return earlier->block == (uint32_t)touch->own->number ||
            (touch->scope >= (uint8_t)least && earlier->scope >= least);
 }
@@ -41,6 +41,16 @@ static bool are_strong(const struct touch *touch, const struct use *earlier)
 static bool is_race(const struct touch *touch, const struct use *earlier)
 {
     return earlier->site && !are_strong(touch, earlier) && !order_is_before(touch, earlier);
+}
+
+/* Lanes of one instruction write the same, as far as is known. */
+static bool writes_same(const struct touch *touch, const struct cell *cell, uint32_t value)
+{
+    const struct use *write = &cell->write;
+    if (touch->has_value)
+        return cell->value == value;
+    return write->site == touch->site && write->stamp == touch->own->now &&
+           write->block == (uint32_t)touch->own->number && write->thread / touch->own->lanes == touch->warp;
 }
 
 static void note_reader(struct cell *cell, const struct touch *touch, struct use use)
@@ -87,7 +97,7 @@ static void use_cell(const struct touch *touch, struct cell *cell, uint32_t seri
     else if (cell->other.writes && is_race(touch, &cell->other))
         found(touch, touch->reads ? KIND_READ_AFTER_WRITE : KIND_WRITE_AFTER_WRITE, &cell->other, is_shared,
               at, bytes);
-    else if (touch->writes && !(touch->has_value && cell->value == value) && is_race(touch, &cell->write))
+    else if (touch->writes && !writes_same(touch, cell, value) && is_race(touch, &cell->write))
         found(touch, KIND_WRITE_AFTER_WRITE, &cell->write, is_shared, at, bytes);
     if (!touch->writes) {
         note_reader(cell, touch, use);
@@ -152,6 +162,18 @@ void race_global(const struct touch *touch, uint64_t at, uint32_t bytes)
         use_cells(touch, cells, SHADOW_PAGE, launch->serial, false, at, offset, part);
         at += part;
         bytes -= part;
+    }
+}
+
+void race_forget(struct checker *checker, uint64_t at, uint64_t bytes)
+{
+    for (uint64_t part; bytes; at += part, bytes -= part) {
+        struct cells *cells = shadow_find(&checker->cells, at, false);
+        uint64_t offset = at % SHADOW_PAGE;
+        part = min_u64(bytes, SHADOW_PAGE - offset);
+        uint32_t unit = cells && cells->by_byte ? 1 : WORD;
+        for (uint64_t i = offset / unit; cells && cells->at && i * unit < offset + part; i++)
+            cells->at[i].serial = 0;
     }
 }
 

@@ -73,6 +73,16 @@ struct observer *checking_begin(struct driver *driver, const struct launch *laun
     return checker_begin(own->checker, launch, number, all ? own->checks : own->checks & some);
 }
 
+static const struct freed *find_freed(const struct checking *own, uint64_t address)
+{
+    for (size_t i = 1; i <= own->freed_count && i <= FREED_MOST; i++) {
+        const struct freed *one = &own->freed[(own->freed_count - i) % FREED_MOST];
+        if (address - one->at < one->bytes)
+            return one;
+    }
+    return NULL;
+}
+
 static bool is_access(enum fault_kind kind)
 {
     return kind == FAULT_ADDRESS || kind == FAULT_MISALIGNED || kind == FAULT_STACK ||
@@ -87,16 +97,23 @@ static void note_fault(struct checking *own, const struct launch_result *result)
                                                               : CHECK_COUNT;
     if (check == CHECK_COUNT || !has(own, check))
         return;
+    struct text detail = {0};
+    const struct freed *one = find_freed(own, result->fault.address);
+    text_add(&detail, "%s", result->fault.text);
+    if (one && result->fault.kind == FAULT_ADDRESS)
+        text_add(&detail, "; allocation %" PRIu64 " was freed when %" PRIu64 " launches had been submitted",
+                 one->id, one->launches);
     struct findings *findings = checker_findings(own->checker);
     uint64_t most = findings->most;
     findings->most = 0;
     findings_add(findings, &(struct finding){.check = check,
                                              .what = check == CHECK_memory ? "fault of an access"
                                                                            : "threads wait for each other",
-                                             .detail = result->fault.text,
+                                             .detail = detail.at,
                                              .count = 1});
     findings->most = most;
     findings->shown--;
+    text_fini(&detail);
 }
 
 void checking_end(struct driver *driver, struct observer *observer, const struct launch_result *result)
@@ -162,16 +179,6 @@ void checking_goes(struct driver *driver, const struct allocation *allocation)
     own->freed[own->freed_count++ % FREED_MOST] = (struct freed){
         allocation->at, allocation->bytes, allocation->id, atomic_load(&driver->ledger.submitted)};
     pthread_mutex_unlock(&own->lock);
-}
-
-static const struct freed *find_freed(const struct checking *own, uint64_t address)
-{
-    for (size_t i = 1; i <= own->freed_count && i <= FREED_MOST; i++) {
-        const struct freed *one = &own->freed[(own->freed_count - i) % FREED_MOST];
-        if (address - one->at < one->bytes)
-            return one;
-    }
-    return NULL;
 }
 
 void checking_bad_free(struct driver *driver, uint64_t address)

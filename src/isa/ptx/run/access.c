@@ -416,6 +416,9 @@ static void access_others(struct warp *w, const struct op *op, const struct acce
     EACH_LANE (i, active)
         any |= at[i];
     check_alignment(w, op, active, at, any, size);
+    struct request *request = w->isa.block->worker->request;
+    if (UNLIKELY(request) && request->looks)
+        note_order(w, request, access, active);
     EACH_LANE (i, active) {
         char *place = access_cluster_bytes(w, op, i, at[i], size, access->writes);
         access_tell(w, i, true, at[i], size, access->writes);
