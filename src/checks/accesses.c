@@ -81,11 +81,31 @@ static void pass(const struct step *step, const struct touch *touch, struct chec
 
 /* ---- one lane ---- */
 
+/* An instruction that can only mean one array has to stay in it. */
+static void check_array(const struct touch *touch, uint64_t offset, uint32_t bytes)
+{
+    const struct checked_launch *launch = touch->own->launch;
+    if (touch->site >= launch->site_count)
+        return;
+    const struct code_variable *variable = &launch->sites[touch->site].variable;
+    if (!variable->bytes || (offset >= variable->at && offset - variable->at < variable->bytes &&
+                             variable->bytes - (offset - variable->at) >= bytes))
+        return;
+    raw_add(touch->own->launch, &(struct raw){.kind = KIND_BEYOND,
+                                              .is_shared = true,
+                                              .second = touch->site,
+                                              .at = offset,
+                                              .bytes = bytes,
+                                              .other = {touch->own->number, touch->thread}});
+}
+
 static void see_shared_at(const struct step *step, const struct touch *touch, struct checked_block *owner,
                           uint64_t offset, uint32_t bytes)
 {
     if (offset + bytes > owner->shared_bytes)
         return;
+    if (is_checked(step->own, CHECK_memory) && owner == step->own)
+        check_array(touch, offset, bytes);
     if (is_checked(step->own, CHECK_init))
         init_shared(touch, owner, offset, bytes);
     if (!is_checked(step->own, CHECK_race))

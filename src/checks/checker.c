@@ -84,7 +84,7 @@ static void step_checked(struct isa_warp *warp, struct isa_stepped *stepped)
     block->opened = false;
     block->arrival.threads = 0;
     own->launch->own->step(warp, stepped);
-    if (row->plain && !block->opened)
+    if (row->plain && !row->role && !block->opened)
         goto out;
     uint16_t site = site_of(own->launch, code, (uint32_t)(row - code->timing));
     if (UNLIKELY(row->role))
@@ -274,8 +274,10 @@ void checker_end(struct checker *checker, struct observer *observer)
         next = cluster->made_before;
         mem_free(cluster);
     }
-    for (size_t i = 0; i < own->code_count; i++)
+    for (size_t i = 0; i < own->code_count; i++) {
         mem_free(own->codes[i].sites);
+        mem_free(own->codes[i].variables);
+    }
     past_pool_free(own->pool);
     mem_free(own->codes);
     mem_free(own->sites);

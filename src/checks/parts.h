@@ -8,11 +8,13 @@
 #include "exec/block.h"
 #include "exec/cga.h"
 #include "exec/heap.h"
+#include "exec/place.h"
 
 /* ---- what is found, before it has words ---- */
 
 /*    id, check, what; of the order of two accesses: the earlier, then the later */
 #define KINDS(K)                                                                                             \
+    K(BEYOND, memory, "access beyond its array in shared memory")                                            \
     K(READ_AFTER_WRITE, race, "read after write")                                                            \
     K(WRITE_AFTER_READ, race, "write after read")                                                            \
     K(WRITE_AFTER_WRITE, race, "write after write")                                                          \
@@ -53,11 +55,13 @@ struct raw {
 struct checked_code {
     const struct isa_code *code;
     uint16_t *sites; /* by instruction; 0: none yet */
+    struct code_variable *variables;
 };
 
 struct site {
     const struct isa_code *code;
     uint32_t instruction;
+    struct code_variable variable; /* that it accesses, if that is known */
 };
 
 /* ---- who accessed a place ---- */

@@ -26,13 +26,17 @@ static struct checked_code *code_of(struct checked_launch *launch, const struct 
             return &launch->codes[i];
     mem_grow(launch->codes, launch->code_count, launch->code_capacity);
     struct checked_code *made = &launch->codes[launch->code_count++];
-    *made = (struct checked_code){code, mem_alloc(code->count + 1, sizeof *made->sites)};
+    *made = (struct checked_code){code, mem_alloc(code->count + 1, sizeof *made->sites),
+                                  mem_alloc(code->count + 1, sizeof *made->variables)};
+    if (launch->own->find_shared && launch->checks >> CHECK_memory & 1)
+        launch->own->find_shared(launch->launch->kernel, code, made->variables);
     return made;
 }
 
 uint16_t site_of(struct checked_launch *launch, const struct isa_code *code, uint32_t instruction)
 {
-    uint16_t *site = &code_of(launch, code)->sites[instruction];
+    const struct checked_code *own = code_of(launch, code);
+    uint16_t *site = &own->sites[instruction];
     if (*site)
         return *site;
     if (launch->site_count >= UINT16_MAX) /* further ones share the last */
@@ -44,7 +48,7 @@ uint16_t site_of(struct checked_launch *launch, const struct isa_code *code, uin
         launch->sites = mem_resize(launch->sites, launch->site_capacity, more, sizeof *launch->sites);
         launch->site_capacity = more;
     }
-    launch->sites[launch->site_count] = (struct site){code, instruction};
+    launch->sites[launch->site_count] = (struct site){code, instruction, own->variables[instruction]};
     return *site = (uint16_t)launch->site_count++;
 }
 
@@ -163,6 +167,10 @@ static void tell_detail(const struct checked_launch *launch, const struct raw *r
     tell_actor(launch, &raw->other, text);
     if (raw->lanes)
         text_add(text, ", lanes 0x%" PRIx64, raw->lanes);
+    if (raw->kind == KIND_BEYOND)
+        text_add(text, "; the array %s has %" PRIu64 " bytes from 0x%" PRIx64 " on",
+                 launch->sites[raw->second].variable.name, launch->sites[raw->second].variable.bytes,
+                 launch->sites[raw->second].variable.at);
     if (raw->bytes) {
         text_add(text, ": ");
         tell_place(launch, raw, text);

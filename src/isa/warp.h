@@ -18,6 +18,7 @@
 struct archive;
 struct block;
 struct code_place;
+struct code_variable;
 struct err;
 struct kernel;
 struct text;
@@ -117,6 +118,11 @@ struct isa_ops {
     /* Of the kernel's own code, or of a function that it calls (code: an isa_warp's; NULL: its own). */
     void (*place)(const struct kernel *kernel, const struct isa_code *code, uint32_t instruction,
                   struct code_place *place);
+
+    /* Or NULL: for each instruction of a code, the variable of shared memory that it accesses, where the text
+     * of the program says so; others stay as they are. */
+    void (*find_shared)(const struct kernel *kernel, const struct isa_code *code,
+                        struct code_variable *by_instruction);
 
     /* ---- checkpoints (base/archive.h): written, or read into what was just made ---- */
 

@@ -1200,3 +1200,41 @@ KERNEL(good_sy_ended)
         OUT = (int)barrier_test(&gate, 0);
     }
 }
+
+//! bad_me_shared memory "beyond its array in shared memory"
+KERNEL(bad_me_shared)
+{
+    __shared__ int s[64], other[64];
+    other[T] = 5;
+    s[T] = (int)T;
+    __syncthreads();
+    OUT = s[T + 1] + other[T]; // @me_shared 1
+}
+KERNEL(good_me_shared)
+{
+    __shared__ int s[64], other[64];
+    other[T] = 5;
+    s[T] = (int)T;
+    __syncthreads();
+    OUT = s[T ^ 1] + other[T];
+}
+
+//! bad_me_loop memory "beyond its array in shared memory" more
+KERNEL(bad_me_loop)
+{
+    __shared__ int s[60], other[68];
+    for (unsigned i = T; i < 64; i += 32)
+        s[i] = (int)i; // @me_loop 1
+    other[T] = 3;
+    __syncthreads();
+    OUT = s[T % 60] + other[T];
+}
+KERNEL(good_me_loop)
+{
+    __shared__ int s[64], other[64];
+    for (unsigned i = T; i < 64; i += 32)
+        s[i] = (int)i;
+    other[T] = 3;
+    __syncthreads();
+    OUT = s[T % 60] + other[T];
+}

@@ -12,7 +12,7 @@ mapfile -t good < <(python3 "$checks/compare.py" list "$checks/kernels.cu" good)
 
 run run --check all --stats bad.json ./suspect "$checks/kernels.ptx" "${bad[@]}"
 expect_status 3
-expect_line err '^heddle: --check race: [0-9]+ findings in 39 kernels, '
+expect_line err '^heddle: --check race: [0-9]+ findings in 40 kernels, '
 expect_line err '^heddle: --check: [0-9]+ more findings are not shown'
 expect_line out '^suspect: ok$'
 python3 "$checks/compare.py" compare "$checks/kernels.cu" bad.json >differs || fail "$(cat differs)"
