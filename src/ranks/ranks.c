@@ -136,12 +136,18 @@ static const struct ranks_transport *load_transport(struct err *err)
     return NULL;
 }
 
-static double seconds_of(const char *variable, double otherwise)
+/* Where the variable says nothing, *seconds stays. */
+static bool read_seconds(const char *variable, double *seconds, struct err *err)
 {
     const char *text = getenv(variable);
-    struct err unused;
+    struct err why;
     uint64_t ps;
-    return text && unit_parse(UNIT_time, text, &ps, &unused) ? (double)ps * 1e-12 : otherwise;
+    if (!text || !*text)
+        return true;
+    if (!unit_parse(UNIT_time, text, &ps, &why))
+        return err_set(err, "%s: %s", variable, why.text);
+    *seconds = (double)ps * 1e-12;
+    return true;
 }
 
 /* Whose host is which; and whether all are of one build. */
@@ -171,6 +177,10 @@ static bool meet(struct ranks *ranks, struct err *err)
 
 struct ranks *ranks_start(struct err *err)
 {
+    double patience = PATIENCE, delay = 0;
+    if (!read_seconds("HEDDLE_RANKS_PATIENCE", &patience, err) ||
+        !read_seconds("HEDDLE_RANKS_DELAY", &delay, err))
+        return NULL;
     const struct ranks_transport *transport = load_transport(err);
     if (!transport)
         return NULL;
@@ -179,8 +189,8 @@ struct ranks *ranks_start(struct err *err)
     struct ranks *ranks = mem_alloc(1, sizeof *ranks);
     ranks->transport = transport;
     ranks->is_crowded = true; /* until it is known */
-    ranks->patience = seconds_of("HEDDLE_RANKS_PATIENCE", PATIENCE);
-    ranks->delay = seconds_of("HEDDLE_RANKS_DELAY", 0);
+    ranks->patience = patience;
+    ranks->delay = delay;
     const char *why = transport->start(&ranks->number, &ranks->count);
     ranks->missing = mem_alloc(ranks->count, sizeof *ranks->missing);
     ranks->sending = mem_alloc(ranks->count, sizeof *ranks->sending);
@@ -329,9 +339,9 @@ static void make_room(struct text *text, size_t more)
 static bool receive_pieces(struct ranks *ranks, uint32_t from, int tag, size_t count, struct text *bytes,
                            struct err *err)
 {
-    struct waiting wait = waiting(ranks, ranks->patience ? ranks->patience : -1);
     bytes->length = 0;
     for (;;) {
+        struct waiting wait = waiting(ranks, ranks->patience ? ranks->patience : -1);
         make_room(bytes, count);
         if (!finish(ranks, ranks->transport->receive(from, tag, bytes->at + bytes->length, count), from, err))
             return false;
