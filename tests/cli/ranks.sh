@@ -123,7 +123,7 @@ fails '--shared does not go with several ranks: .*--threads N instead' "$HEDDLE"
 fails '--ranks: .* use --threads N instead' "$HEDDLE" serve machine --ranks 2
 fails 'serve does not run over several ranks: start it' env OMPI_COMM_WORLD_SIZE=2 OMPI_COMM_WORLD_RANK=0 "$HEDDLE" serve machine
 fails 'leave --ranks out, and use --threads' "$HEDDLE" run --mode timing --ranks 2 mpirun -n 2 ./program
-fails 'several nodes .* use --threads N instead' "$HEDDLE" run --mode timing --system cluster-2x4 --ranks 2 /bin/true
+fails 'several nodes.* use --threads N instead' "$HEDDLE" run --mode timing --system cluster-2x4 --ranks 2 /bin/true
 fails 'cores of its own.* use --threads N instead' "$HEDDLE" run --mode timing --system gem5-gpu --ranks 2 /bin/true
 fails 'they need --mode timing' "$HEDDLE" run --ranks 2 /bin/true
 fails 'ptx does not run over several ranks' env OMPI_COMM_WORLD_SIZE=2 OMPI_COMM_WORLD_RANK=0 "$HEDDLE" ptx /bin/true
