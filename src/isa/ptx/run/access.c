@@ -285,7 +285,8 @@ static enum lanes_layout layout_of(struct survey survey, lanes who)
 }
 
 /* For observers that look: the order, and what lanes are about to write. */
-static void note_order(struct warp *w, struct request *request, const struct access *access, lanes who)
+__attribute__((noinline, cold)) static void note_order(struct warp *w, struct request *request,
+                                                       const struct access *access, lanes who)
 {
     request->order = access->order;
     request->scope = access->scope;
@@ -311,8 +312,9 @@ void access_tell(struct warp *w, uint32_t lane, bool is_shared, uint64_t at, uin
         .at = at, .bytes = (uint32_t)bytes, .lane = lane, .is_shared = is_shared, .writes = writes};
 }
 
-static void note_shared(struct warp *w, const struct access *access, lanes who, const uint64_t at[WARP_LANES],
-                        uint64_t bytes, struct survey survey)
+__attribute__((always_inline)) static inline void note_shared(struct warp *w, const struct access *access,
+                                                              lanes who, const uint64_t at[WARP_LANES],
+                                                              uint64_t bytes, struct survey survey)
 {
     struct request *request = w->isa.block->worker->request;
     if (LIKELY(!request))
@@ -320,6 +322,8 @@ static void note_shared(struct warp *w, const struct access *access, lanes who, 
     request->shared_layout = (uint8_t)layout_of(survey, who);
     request->shared_bytes = (uint8_t)bytes;
     request->shared_use = access->writes ? SHARED_WRITE : SHARED_READ;
+    if (request->looks)
+        note_order(w, request, access, who);
     if (LIKELY(!request->shared)) /* what other lanes have there does not count */
         for (uint32_t i = 0; i < WARP_LANES; i++)
             request->shared_at[i] = (uint32_t)at[i];
@@ -369,8 +373,6 @@ static void access_space(struct warp *w, const struct op *op, const struct acces
         survey = check_shared(w, op, access, active, at, size);
         base = w->isa.block->shared - w->isa.block->shared_from;
         note_shared(w, access, active, at, size, survey);
-        if (UNLIKELY(request) && request->looks)
-            note_order(w, request, access, active);
         break;
     case PTX_LOCAL:
         survey = check_local(w, op, access, active, at, size);
