@@ -20,7 +20,7 @@ static void see_arrival(struct checked_block *own, const struct isa_warp *warp, 
     uint32_t left = (own->block->alive + own->lanes - 1) / own->lanes * own->lanes;
     if (arrival->expected > left)
         raw_add_sync(own, KIND_TOO_MANY, 0, site, warp->index, arrival->waiting);
-    order_arrived(own, warp->index, site);
+    ordering_arrived(own, warp->index, site);
 }
 
 static void see_gathering(struct checked_block *own, uint16_t site)
@@ -33,7 +33,7 @@ static void see_gathering(struct checked_block *own, uint16_t site)
         raw_add_sync(own, KIND_OUTSIDE, 0, site, warp, gathering->outside);
     if (gathering->lonely)
         raw_add_sync(own, KIND_LONELY, 0, site, warp, gathering->lonely);
-    order_gathered(own, gathering);
+    ordering_gathered(own, gathering);
     *gathering = (struct gathering){0};
 }
 
@@ -44,10 +44,10 @@ static void see_role(struct checked_block *own, const struct isa_warp *warp, enu
     switch (role) {
     case ROLE_FENCE:
     case ROLE_FENCE_SYSTEM:
-        order_fence(own, index, mask, false);
+        ordering_fence(own, index, mask, false);
         break;
     case ROLE_FENCE_BLOCK:
-        order_fence(own, index, mask, true);
+        ordering_fence(own, index, mask, true);
         break;
     case ROLE_COMMIT:
         own->groups[index]++;
@@ -80,7 +80,7 @@ static void step_checked(struct isa_warp *warp, struct isa_stepped *stepped)
     if (UNLIKELY(block->gathering.lanes)) /* by those who waited, when others ended */
         see_gathering(own, own->waits_at[block->gathering.warp]);
     if (UNLIKELY(own->cluster_waits[index]))
-        order_cluster_went_on(own, index);
+        ordering_cluster_went_on(own, index);
     block->opened = false;
     block->arrival.threads = 0;
     own->launch->own->step(warp, stepped);
@@ -91,7 +91,7 @@ static void step_checked(struct isa_warp *warp, struct isa_stepped *stepped)
         see_role(own, warp, (enum isa_role)row->role, row->role_count, stepped->mask);
     if (UNLIKELY(row->role == ROLE_CLUSTER_ARRIVE ||
                  (block->cluster_arrivals != arrivals && block->alive == alive)))
-        order_cluster_arrives(own, index, stepped->mask);
+        ordering_cluster_arrives(own, index, stepped->mask);
     if (block->arrival.threads)
         see_arrival(own, warp, site);
     else if (stepped->waits || (stepped->moved && !stepped->branched && !block->gathering.lanes))
@@ -100,12 +100,12 @@ static void step_checked(struct isa_warp *warp, struct isa_stepped *stepped)
         see_gathering(own, site);
     struct request *request = block->worker->request;
     if (request->of.kind || request->shared || request->stretch_count)
-        accesses_see(own, warp, site);
+        touches_see(own, warp, site);
     request->stretch_count = 0; /* no model looks at them */
     request->order = 0;
     request->has_wrote = false;
     if (UNLIKELY(block->opened))
-        order_opened(own);
+        ordering_opened(own);
 out:
     block->opened |= opened;
 }
@@ -176,7 +176,7 @@ static struct checked_cluster *cluster_of(struct checked_launch *launch, const s
         if (known)
             return known->cluster;
     }
-    return order_cluster_new(launch);
+    return ordering_cluster_new(launch);
 }
 
 static void reset(struct checked_block *own)

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-const char *const check_names[CHECK_COUNT] = {
+const char *const checks_names[CHECK_COUNT] = {
 #define C(name, help) #name,
     CHECKS(C)
 #undef C
@@ -16,7 +16,7 @@ const char *const check_names[CHECK_COUNT] = {
 static bool add_check(const char *name, size_t length, uint32_t *checks)
 {
     for (int i = 0; i < CHECK_COUNT; i++)
-        if (strlen(check_names[i]) == length && !strncmp(check_names[i], name, length)) {
+        if (strlen(checks_names[i]) == length && !strncmp(checks_names[i], name, length)) {
             *checks |= 1u << i;
             return true;
         }
@@ -75,7 +75,7 @@ static void show(struct findings *findings, const struct finding *finding)
     struct text text = {0};
     if (findings->shown++ >= findings->most)
         return;
-    text_add(&text, "%s: %s", check_names[finding->check], finding->what);
+    text_add(&text, "%s: %s", checks_names[finding->check], finding->what);
     if (finding->first)
         text_add(&text, "\n  %s%s", finding->second ? "first: " : "at: ", finding->first);
     if (finding->second)
@@ -131,7 +131,7 @@ void findings_summarize(const struct findings *findings, uint32_t checks, struct
                 times += findings->list[i].count;
                 kernels += is_first_of_kernel(findings, i);
             }
-        text_add(text, "%s--check %s: ", text->length ? "\n" : "", check_names[check]);
+        text_add(text, "%s--check %s: ", text->length ? "\n" : "", checks_names[check]);
         if (!found) {
             text_add(text, "nothing found");
             continue;

@@ -20,7 +20,7 @@ enum check {
         CHECK_COUNT
 };
 
-extern const char *const check_names[CHECK_COUNT];
+extern const char *const checks_names[CHECK_COUNT];
 
 /* "race,init" or "all": a bit for each check; false: err says what is wrong. */
 struct err;

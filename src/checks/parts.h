@@ -66,16 +66,17 @@ struct site {
 
 /* ---- who accessed a place ---- */
 
-struct use {
+struct accessor {
     uint32_t block, stamp;
     uint16_t thread : 10, strong : 1, is_async : 1, scope : 2, writes : 1; /* scope: enum access_scope */
     uint16_t site;                                                         /* 0: nobody */
 };
 
 struct cell {
-    struct use write, read, other; /* other: a reader of another warp; or a strong writer before `write` */
-    uint32_t value;                /* written: equal for equal values */
-    uint32_t serial;               /* of a block, or a launch; another one: nobody accessed it */
+    struct accessor write, read,
+        other;       /* other: a reader of another warp; or a strong writer before `write` */
+    uint32_t value;  /* written: equal for equal values */
+    uint32_t serial; /* of a block, or a launch; another one: nobody accessed it */
 };
 
 struct cells { /* of a page of global memory; cells have 4 bytes, or 1 */
@@ -174,7 +175,7 @@ struct checker {
     struct shadow written; /* struct shadow_bits */
 };
 
-static inline bool is_checked(const struct checked_block *own, enum check check)
+static inline bool checks_wants(const struct checked_block *own, enum check check)
 {
     return own->launch->checks >> check & 1;
 }
@@ -200,18 +201,18 @@ void raws_tell(struct checked_launch *launch); /* to the findings */
 void raw_add_sync(struct checked_block *own, enum kind kind, uint16_t first, uint16_t site, uint32_t warp,
                   lane_mask lanes);
 
-/* order.c: what synchronizes */
-struct past *order_release(struct checked_block *own, uint32_t warp, lane_mask lanes, bool narrow);
-void order_acquire(struct checked_block *own, uint32_t warp, lane_mask lanes, struct past *past);
-void order_fence(struct checked_block *own, uint32_t warp, lane_mask lanes, bool narrow);
-void order_gathered(struct checked_block *own, const struct gathering *gathering);
-void order_arrived(struct checked_block *own, uint32_t warp, uint16_t site);
-void order_opened(struct checked_block *own);
-struct checked_cluster *order_cluster_new(struct checked_launch *launch);
-void order_cluster_arrives(struct checked_block *own, uint32_t warp, lane_mask lanes);
-void order_cluster_went_on(struct checked_block *own, uint32_t warp);
-struct variable *order_variable(struct checked_block *owner, uint64_t at, bool is_shared, bool make);
-bool order_is_before(const struct touch *touch, const struct use *earlier);
+/* ordering.c: what synchronizes */
+struct past *ordering_release(struct checked_block *own, uint32_t warp, lane_mask lanes, bool narrow);
+void ordering_acquire(struct checked_block *own, uint32_t warp, lane_mask lanes, struct past *past);
+void ordering_fence(struct checked_block *own, uint32_t warp, lane_mask lanes, bool narrow);
+void ordering_gathered(struct checked_block *own, const struct gathering *gathering);
+void ordering_arrived(struct checked_block *own, uint32_t warp, uint16_t site);
+void ordering_opened(struct checked_block *own);
+struct checked_cluster *ordering_cluster_new(struct checked_launch *launch);
+void ordering_cluster_arrives(struct checked_block *own, uint32_t warp, lane_mask lanes);
+void ordering_cluster_went_on(struct checked_block *own, uint32_t warp);
+struct variable *ordering_variable(struct checked_block *owner, uint64_t at, bool is_shared, bool make);
+bool ordering_is_before(const struct touch *touch, const struct accessor *earlier);
 
 /* race.c: `offset` in the shared memory of a block, or an address of global memory */
 void race_shared(const struct touch *touch, struct checked_block *owner, uint64_t offset, uint32_t bytes);
@@ -222,7 +223,7 @@ void race_copies_come(struct checked_block *own, uint64_t barrier);
 void race_copy_begins(struct checked_block *owner, const struct async_copy *copy);
 void cells_fini(void *cells);
 
-/* accesses.c: what an instruction's request says */
-void accesses_see(struct checked_block *own, const struct isa_warp *warp, uint16_t site);
+/* touches.c: what an instruction's request says */
+void touches_see(struct checked_block *own, const struct isa_warp *warp, uint16_t site);
 
 #endif

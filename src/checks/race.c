@@ -9,12 +9,12 @@
 
 enum { WORD = 4 };
 
-static struct actor actor_of(const struct use *use)
+static struct actor actor_of(const struct accessor *use)
 {
     return (struct actor){use->block, use->thread};
 }
 
-static void found(const struct touch *touch, enum kind kind, const struct use *earlier, bool is_shared,
+static void found(const struct touch *touch, enum kind kind, const struct accessor *earlier, bool is_shared,
                   uint64_t at, uint32_t bytes)
 {
     raw_add(touch->own->launch, &(struct raw){.kind = (uint8_t)kind,
@@ -29,7 +29,7 @@ static void found(const struct touch *touch, enum kind kind, const struct use *e
 }
 
 /* Both are of the kind that may meet, for those whom they are for. */
-static bool are_strong(const struct touch *touch, const struct use *earlier)
+static bool are_strong(const struct touch *touch, const struct accessor *earlier)
 {
     if (!touch->strong || !earlier->strong)
         return false;
@@ -38,22 +38,22 @@ static bool are_strong(const struct touch *touch, const struct use *earlier)
            (touch->scope >= (uint8_t)least && earlier->scope >= least);
 }
 
-static bool is_race(const struct touch *touch, const struct use *earlier)
+static bool is_race(const struct touch *touch, const struct accessor *earlier)
 {
-    return earlier->site && !are_strong(touch, earlier) && !order_is_before(touch, earlier);
+    return earlier->site && !are_strong(touch, earlier) && !ordering_is_before(touch, earlier);
 }
 
 /* Lanes of one instruction write the same, as far as is known. */
 static bool writes_same(const struct touch *touch, const struct cell *cell, uint32_t value)
 {
-    const struct use *write = &cell->write;
+    const struct accessor *write = &cell->write;
     if (touch->has_value)
         return cell->value == value;
     return write->site == touch->site && write->stamp == touch->own->now &&
            write->block == (uint32_t)touch->own->number && write->thread / touch->own->lanes == touch->warp;
 }
 
-static void note_reader(struct cell *cell, const struct touch *touch, struct use use)
+static void note_reader(struct cell *cell, const struct touch *touch, struct accessor use)
 {
     uint32_t lanes = touch->own->lanes;
     bool same = cell->read.site && cell->read.block == use.block &&
@@ -71,20 +71,20 @@ static void keep_writer(const struct touch *touch, struct cell *cell)
     if (touch->strong && cell->write.site && cell->write.strong && apart)
         cell->other = cell->write;
     else if (!touch->strong || !cell->other.writes)
-        cell->other = (struct use){0};
+        cell->other = (struct accessor){0};
 }
 
 static void use_cell(const struct touch *touch, struct cell *cell, uint32_t serial, bool is_shared,
                      uint64_t at, uint32_t bytes, uint32_t value)
 {
-    struct use use = {.block = (uint32_t)touch->own->number,
-                      .stamp = touch->own->now,
-                      .thread = touch->thread & 1023,
-                      .strong = touch->strong,
-                      .is_async = touch->is_async,
-                      .scope = touch->scope & 3,
-                      .writes = touch->writes,
-                      .site = touch->site};
+    struct accessor use = {.block = (uint32_t)touch->own->number,
+                           .stamp = touch->own->now,
+                           .thread = touch->thread & 1023,
+                           .strong = touch->strong,
+                           .is_async = touch->is_async,
+                           .scope = touch->scope & 3,
+                           .writes = touch->writes,
+                           .site = touch->site};
     if (cell->serial != serial) {
         memset(cell, 0, sizeof *cell);
         cell->serial = serial;
@@ -190,7 +190,7 @@ static void end_copy(struct checked_block *own, const struct async_copy *copy)
 {
     uint32_t unit = own->shared.by_byte ? 1 : WORD;
     for (uint64_t at = copy->from; at < copy->from + copy->bytes && own->shared.at; at += unit) {
-        struct use *write = &own->shared.at[at / unit].write;
+        struct accessor *write = &own->shared.at[at / unit].write;
         if (write->is_async && copy->barrier == NO_BARRIER_AT)
             write->stamp = own->now;
         write->is_async = false;

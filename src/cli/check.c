@@ -103,7 +103,7 @@ static void write_one(void *user, const struct finding *finding)
                  {"second", finding->second},
                  {"detail", finding->detail}};
     json_open_object(json, NULL);
-    json_put_text(json, "check", check_names[finding->check]);
+    json_put_text(json, "check", checks_names[finding->check]);
     json_put_text(json, "what", finding->what);
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
         if (texts[i].text)

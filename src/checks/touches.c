@@ -67,15 +67,15 @@ static void pass(const struct step *step, const struct touch *touch, struct chec
     struct past *fenced = own->fenced[touch->thread];
     lane_mask lane = UINT64_C(1) << touch->lane;
     bool tells = touch->writes && (fenced || step->releases);
-    struct variable *variable = order_variable(owner, at, is_shared, tells);
+    struct variable *variable = ordering_variable(owner, at, is_shared, tells);
     if (!variable)
         return;
     if (touch->reads)
-        order_acquire(own, step->warp, lane, variable->past);
+        ordering_acquire(own, step->warp, lane, variable->past);
     if (!touch->writes)
         return;
     if (step->releases)
-        fenced = order_release(own, step->warp, lane, touch->scope == SCOPE_BLOCK);
+        fenced = ordering_release(own, step->warp, lane, touch->scope == SCOPE_BLOCK);
     variable->past = touch->reads ? past_join(own->launch->pool, fenced, variable->past) : fenced;
 }
 
@@ -104,11 +104,11 @@ static void see_shared_at(const struct step *step, const struct touch *touch, st
 {
     if (offset + bytes > owner->shared_bytes)
         return;
-    if (is_checked(step->own, CHECK_memory) && owner == step->own)
+    if (checks_wants(step->own, CHECK_memory) && owner == step->own)
         check_array(touch, offset, bytes);
-    if (is_checked(step->own, CHECK_init))
+    if (checks_wants(step->own, CHECK_init))
         init_shared(touch, owner, offset, bytes);
-    if (!is_checked(step->own, CHECK_race))
+    if (!checks_wants(step->own, CHECK_race))
         return;
     race_shared(touch, owner, offset, bytes);
     if (touch->strong)
@@ -117,9 +117,9 @@ static void see_shared_at(const struct step *step, const struct touch *touch, st
 
 static void see_global_at(const struct step *step, const struct touch *touch, uint64_t at, uint32_t bytes)
 {
-    if (is_checked(step->own, CHECK_init))
+    if (checks_wants(step->own, CHECK_init))
         init_global(touch, at, bytes);
-    if (!is_checked(step->own, CHECK_race))
+    if (!checks_wants(step->own, CHECK_race))
         return;
     race_global(touch, at, bytes);
     if (touch->strong)
@@ -156,7 +156,7 @@ static void use_barrier(const struct step *step, uint32_t lane, uint64_t at)
     if (!owner || offset + 8 > owner->shared_bytes)
         return;
     enum shared_sync sync = (enum shared_sync)step->request->shared_sync;
-    struct variable *variable = order_variable(owner, offset, true, true);
+    struct variable *variable = ordering_variable(owner, offset, true, true);
     bool was = variable->is_barrier;
     if (sync == SYNC_INIT ? was : !was)
         found_barrier(step, was ? KIND_TWICE : KIND_NO_BARRIER, lane, offset);
@@ -166,9 +166,9 @@ static void use_barrier(const struct step *step, uint32_t lane, uint64_t at)
         variable->past = NULL;
     if (sync == SYNC_ARRIVE)
         variable->past = past_join(
-            own->launch->pool, order_release(own, step->warp, UINT64_C(1) << lane, false), variable->past);
+            own->launch->pool, ordering_release(own, step->warp, UINT64_C(1) << lane, false), variable->past);
     if (sync == SYNC_TEST && step->request->shared_done >> lane & 1) {
-        order_acquire(own, step->warp, UINT64_C(1) << lane, variable->past);
+        ordering_acquire(own, step->warp, UINT64_C(1) << lane, variable->past);
         race_copies_come(owner, offset);
     }
 }
@@ -209,7 +209,7 @@ static void see_shared(const struct step *step)
         touch.has_value &= !is_async;
         for (uint32_t k = 0; k < parts && owner; k++)
             see_shared_at(step, &touch, owner, offset + (uint64_t)k * request->shared_gap, bytes);
-        if (is_async && is_checked(step->own, CHECK_race))
+        if (is_async && checks_wants(step->own, CHECK_race))
             begin_copy(step, offset, bytes);
     }
 }
@@ -223,7 +223,7 @@ static uint64_t barrier_behind(const struct step *step, size_t number)
         uint64_t offset;
         struct checked_block *owner =
             one->is_shared && one->bytes == 8 ? owner_of(step->own, one->at, &offset) : NULL;
-        struct variable *variable = owner ? order_variable(owner, offset, true, false) : NULL;
+        struct variable *variable = owner ? ordering_variable(owner, offset, true, false) : NULL;
         if (variable && variable->is_barrier)
             return offset;
     }
@@ -232,7 +232,7 @@ static uint64_t barrier_behind(const struct step *step, size_t number)
 
 static bool is_barrier(struct checked_block *owner, uint64_t offset, const struct stretch *stretch)
 {
-    struct variable *variable = stretch->bytes == 8 ? order_variable(owner, offset, true, false) : NULL;
+    struct variable *variable = stretch->bytes == 8 ? ordering_variable(owner, offset, true, false) : NULL;
     return variable && variable->is_barrier;
 }
 
@@ -249,16 +249,16 @@ static void see_stretch(const struct step *step, size_t number)
     if (!owner)
         return;
     if (is_barrier(owner, offset, stretch)) { /* who waits for it sees what the copying thread saw */
-        struct variable *variable = order_variable(owner, offset, true, true);
+        struct variable *variable = ordering_variable(owner, offset, true, true);
         variable->past =
-            past_join(own->launch->pool, order_release(own, step->warp, UINT64_C(1) << stretch->lane, false),
-                      variable->past);
+            past_join(own->launch->pool,
+                      ordering_release(own, step->warp, UINT64_C(1) << stretch->lane, false), variable->past);
         return;
     }
     uint64_t barrier = stretch->writes ? barrier_behind(step, number) : NO_BARRIER_AT;
     touch.is_async = barrier != NO_BARRIER_AT;
     see_shared_at(step, &touch, owner, offset, stretch->bytes);
-    if (touch.is_async && is_checked(own, CHECK_race))
+    if (touch.is_async && checks_wants(own, CHECK_race))
         race_copy_begins(owner, &(struct async_copy){offset, stretch->bytes, barrier, 0, 0});
 }
 
@@ -296,7 +296,7 @@ static void find_order(struct step *step)
     step->releases = request->order & ORDER_RELEASES || (in_step && step->strong);
 }
 
-void accesses_see(struct checked_block *own, const struct isa_warp *warp, uint16_t site)
+void touches_see(struct checked_block *own, const struct isa_warp *warp, uint16_t site)
 {
     struct step step = {
         .own = own, .request = own->block->worker->request, .warp = warp->index, .site = site};

@@ -61,14 +61,14 @@ static struct past *known_to(struct checked_block *own, uint32_t warp, lane_mask
                                                       .first = before});
 }
 
-struct past *order_release(struct checked_block *own, uint32_t warp, lane_mask lanes, bool narrow)
+struct past *ordering_release(struct checked_block *own, uint32_t warp, lane_mask lanes, bool narrow)
 {
     struct past *past = known_to(own, warp, lanes);
     past->narrow = narrow;
     return past;
 }
 
-void order_acquire(struct checked_block *own, uint32_t warp, lane_mask lanes, struct past *past)
+void ordering_acquire(struct checked_block *own, uint32_t warp, lane_mask lanes, struct past *past)
 {
     if (!past)
         return;
@@ -81,18 +81,18 @@ void order_acquire(struct checked_block *own, uint32_t warp, lane_mask lanes, st
 }
 
 /* Many lanes at once count as if each knew what the others did: that misses some, and saves much. */
-void order_fence(struct checked_block *own, uint32_t warp, lane_mask lanes, bool narrow)
+void ordering_fence(struct checked_block *own, uint32_t warp, lane_mask lanes, bool narrow)
 {
     enum { FEW = 4 };
     if (!lanes)
         return;
     if (isa_count_lanes(lanes) > FEW) {
-        set_lanes(own, own->fenced, warp, lanes, order_release(own, warp, lanes, narrow));
+        set_lanes(own, own->fenced, warp, lanes, ordering_release(own, warp, lanes, narrow));
         return;
     }
     EACH_LANE (i, lanes)
         set_lanes(own, own->fenced, warp, UINT64_C(1) << i,
-                  order_release(own, warp, UINT64_C(1) << i, narrow));
+                  ordering_release(own, warp, UINT64_C(1) << i, narrow));
 }
 
 /* ---- operations of a warp ---- */
@@ -104,7 +104,7 @@ static lane_mask lanes_of(const struct checked_block *own, uint32_t warp)
     return UINT64_MAX >> (ISA_LANES - min_u64(threads, own->lanes));
 }
 
-void order_gathered(struct checked_block *own, const struct gathering *gathering)
+void ordering_gathered(struct checked_block *own, const struct gathering *gathering)
 {
     uint32_t warp = gathering->warp;
     lane_mask lanes = gathering->lanes;
@@ -134,7 +134,7 @@ void order_gathered(struct checked_block *own, const struct gathering *gathering
 
 /* ---- barriers of the block ---- */
 
-void order_arrived(struct checked_block *own, uint32_t warp, uint16_t site)
+void ordering_arrived(struct checked_block *own, uint32_t warp, uint16_t site)
 {
     const struct arrival *arrival = &own->block->arrival;
     struct arrivals *barrier = &own->barriers[arrival->number];
@@ -152,7 +152,7 @@ void order_arrived(struct checked_block *own, uint32_t warp, uint16_t site)
         return;
     }
     barrier->passes = true;
-    barrier->past = join(own, order_release(own, warp, arrival->waiting, true), barrier->past);
+    barrier->past = join(own, ordering_release(own, warp, arrival->waiting, true), barrier->past);
 }
 
 static void open_for_all(struct checked_block *own)
@@ -205,7 +205,7 @@ static void check_warps(struct checked_block *own, const struct arrivals *barrie
 }
 
 /* Which barriers have let their threads go. */
-void order_opened(struct checked_block *own)
+void ordering_opened(struct checked_block *own)
 {
     for (uint32_t i = 0; i < COUNT_OF(own->barriers); i++) {
         struct arrivals *barrier = &own->barriers[i];
@@ -223,37 +223,37 @@ void order_opened(struct checked_block *own)
 
 /* ---- the cluster's barrier ---- */
 
-struct checked_cluster *order_cluster_new(struct checked_launch *launch)
+struct checked_cluster *ordering_cluster_new(struct checked_launch *launch)
 {
     struct checked_cluster *made = mem_alloc(1, sizeof *made);
     made->made_before = launch->clusters;
     return launch->clusters = made;
 }
 
-void order_cluster_arrives(struct checked_block *own, uint32_t warp, lane_mask lanes)
+void ordering_cluster_arrives(struct checked_block *own, uint32_t warp, lane_mask lanes)
 {
     if (!lanes)
         return;
     if (!own->cluster) /* the block is launched without, and is one alone */
-        own->cluster = order_cluster_new(own->launch);
+        own->cluster = ordering_cluster_new(own->launch);
     struct checked_cluster *cluster = own->cluster;
     uint64_t generation = own->cluster_came[warp * own->lanes + first_lane(lanes)] + UINT64_C(1);
     uint32_t place = generation % GENERATIONS;
     if (cluster->generation[place] != generation)
         cluster->past[place] = NULL;
     cluster->generation[place] = generation;
-    cluster->past[place] = join(own, order_release(own, warp, lanes, false), cluster->past[place]);
+    cluster->past[place] = join(own, ordering_release(own, warp, lanes, false), cluster->past[place]);
     EACH_LANE (i, lanes)
         own->cluster_came[warp * own->lanes + i]++;
 }
 
-void order_cluster_went_on(struct checked_block *own, uint32_t warp)
+void ordering_cluster_went_on(struct checked_block *own, uint32_t warp)
 {
     lane_mask lanes = own->cluster_waits[warp];
     own->cluster_waits[warp] = 0;
     uint64_t generation = own->cluster_came[warp * own->lanes + first_lane(lanes)];
     if (own->cluster && own->cluster->generation[generation % GENERATIONS] == generation)
-        order_acquire(own, warp, lanes, own->cluster->past[generation % GENERATIONS]);
+        ordering_acquire(own, warp, lanes, own->cluster->past[generation % GENERATIONS]);
 }
 
 /* ---- variables ---- */
@@ -279,7 +279,7 @@ static void grow_variables(struct checked_launch *launch)
 }
 
 /* At an address of global memory, or in the shared memory of a block; or NULL. */
-struct variable *order_variable(struct checked_block *owner, uint64_t at, bool is_shared, bool make)
+struct variable *ordering_variable(struct checked_block *owner, uint64_t at, bool is_shared, bool make)
 {
     struct checked_launch *launch = owner->launch;
     uint64_t key = is_shared ? (uintptr_t)owner->block->shared + at : at;
@@ -298,7 +298,7 @@ struct variable *order_variable(struct checked_block *owner, uint64_t at, bool i
 
 /* ---- the question ---- */
 
-bool order_is_before(const struct touch *touch, const struct use *earlier)
+bool ordering_is_before(const struct touch *touch, const struct accessor *earlier)
 {
     struct checked_block *own = touch->own;
     uint32_t warp = earlier->thread / own->lanes, lane = earlier->thread % own->lanes;
