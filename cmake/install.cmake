@@ -1,7 +1,7 @@
 # cmake --install BUILD --prefix P. What is installed finds its files from where it is (src/base/install.c), so P can be moved.
 #
 #   bin/heddle
-#   lib/libheddle.so, lib/pkgconfig/heddle.pc, include/heddle.h, include/heddle_locality.h, include/heddle_roi.h
+#   lib/libheddle.so, lib/pkgconfig/heddle.pc, include/heddle*.h
 #   lib/heddle/       parts of the program, as they lie beside it in a build: cuda/, opencl/, hip/, record/, boot/, cpu/, threads/,
 #                     hetero/
 #   share/heddle/     systems/, studies/, bench/h200/, bench/r9nano/ (what real GPUs gave)
@@ -32,7 +32,7 @@ foreach(name ${cuda_names} libheddle.so)
     install(FILES ${PROJECT_BINARY_DIR}/installed/${name} DESTINATION ${parts}/cuda)
 endforeach()
 
-install(FILES include/heddle.h include/heddle_locality.h include/heddle_roi.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+install(FILES include/heddle.h include/heddle_locality.h include/heddle_plugin.h include/heddle_roi.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(DIRECTORY systems studies DESTINATION ${CMAKE_INSTALL_DATADIR}/heddle FILES_MATCHING PATTERN "*.ini")
 install(DIRECTORY bench/h200 bench/r9nano DESTINATION ${CMAKE_INSTALL_DATADIR}/heddle/bench FILES_MATCHING PATTERN "*.csv")
 install(FILES README.md LICENSE CHANGELOG.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
