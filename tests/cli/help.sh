@@ -106,7 +106,7 @@ completes '' bench phold --la # not another benchmark's --latency-cycles
 completes --latency-cycles bench gpu-traffic --lat
 completes --threads bench phold --islands 4 --thr
 completes 'validate version' help v
-completes bash completion ''
+completes 'bash zsh fish' completion ''
 touch node.here # the section node.* is no pattern of files
 completes 'noc node.*' params no
 completes 'noc network node.*' params n

@@ -63,3 +63,10 @@ expect_line out '^transpose +[0-9,]+$'
 run validate --only saxpy_small
 expect_status 0
 expect_line out '^NVIDIA H200, '
+
+# ---- manual pages and completions ----
+
+for file in man/man1/heddle.1 man/man1/heddle-run.1 bash-completion/completions/heddle zsh/vendor-completions/_heddle \
+    fish/vendor_completions.d/heddle.fish; do
+    [[ -s moved/share/$file ]] || fail "share/$file is not installed"
+done
