@@ -1,7 +1,7 @@
 # cmake --install BUILD --prefix P. What is installed finds its files from where it is (src/base/install.c), so P can be moved.
 #
 #   bin/heddle
-#   lib/libheddle.so, lib/pkgconfig/heddle.pc, include/heddle*.h
+#   lib/libheddle.so, lib/pkgconfig/heddle.pc, lib/cmake/heddle/, include/heddle*.h
 #   lib/heddle/       parts of the program, as they lie beside it in a build: cuda/, opencl/, hip/, record/, boot/, cpu/, threads/,
 #                     hetero/
 #   share/heddle/     systems/, studies/, bench/h200/, bench/r9nano/ (what real GPUs gave)
@@ -42,6 +42,10 @@ install(DIRECTORY docs/ DESTINATION ${CMAKE_INSTALL_DOCDIR})
 file(RELATIVE_PATH to_prefix ${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig ${CMAKE_INSTALL_PREFIX})
 configure_file(cmake/heddle.pc.in ${PROJECT_BINARY_DIR}/heddle.pc @ONLY)
 install(FILES ${PROJECT_BINARY_DIR}/heddle.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+include(CMakePackageConfigHelpers)
+write_basic_package_version_file(${PROJECT_BINARY_DIR}/heddle-config-version.cmake COMPATIBILITY SameMinorVersion)
+install(FILES cmake/heddle-config.cmake ${PROJECT_BINARY_DIR}/heddle-config-version.cmake
+    DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/heddle)
 
 # Manual pages and completions are made by the command, from its tables.
 if(NOT CMAKE_CROSSCOMPILING)
