@@ -188,6 +188,9 @@ static bool attach_makes_sense(const struct timing_request *request, struct err 
     uint64_t seat = timing_seat(request);
     if (request->shared && (request->attach || request->checkpoint || request->resume))
         return err_set(err, "--shared does not go with --attach, --checkpoint or --resume");
+    if ((request->shared || request->attach) && plugin_listening())
+        return err_set(err, "plugin %.80s listens, but the machine of %s is in another process",
+                       plugin_listening(), request->attach ? "--attach" : "--shared");
     if (!request->attach)
         return !request->seat || err_set(err, "--seat needs --attach PATH");
     if (both)

@@ -14,6 +14,16 @@ struct plugin_ears {
     struct probe program;
 };
 
+const char *plugin_listening(void)
+{
+    for (size_t i = 0; i < plugin_count(); i++) {
+        const struct heddle_listener *row = plugin_at(i)->plugin->listeners;
+        if (row && row->name)
+            return plugin_at(i)->plugin->name;
+    }
+    return NULL;
+}
+
 struct plugin_ears *plugin_ears_new(void)
 {
     struct plugin_ears ears = {.program = probe_of_nobody};

@@ -21,6 +21,9 @@ bool plugin_load_from_environment(struct err *err);
 void plugin_add_list(struct text *text);
 void plugin_identify(struct text *text);
 
+/* The name of a plugin that listens, or NULL. */
+const char *plugin_listening(void);
+
 /* ---- listeners: those of all plugins, for one machine ---- */
 struct plugin_ears;
 

@@ -146,3 +146,5 @@ refuses "expected one of lru.fifo.random.tree.srrip.lfu, not 'lfo'" bench vecadd
     --set sm.l1_policy=lfo
 refuses 'not .lfu' bench vecadd --n 1000 --mode timing --set sm.l1_policy=lfu
 refuses '--plugin needs --mode timing' bench vecadd --n 1000 --mode functional --plugin plugins/lfu.so
+refuses 'plugin latency listens, but the machine of --shared is in another process' run --shared --plugin \
+    plugins/latency.so ./useptx "$sources/bench/cuda/saxpy.ptx"

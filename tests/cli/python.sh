@@ -33,8 +33,8 @@ else
     skip 'installation by pip: no pip here'
 fi
 
-if python3 -m mypy --version >/dev/null 2>&1; then
-    python3 -m mypy --strict "$SOURCES/python/heddle" >out 2>&1 || fail "mypy: $(tail -n 5 out)"
+if command -v mypy >/dev/null; then
+    mypy --strict "$SOURCES/python/heddle" >out 2>&1 || fail "mypy: $(tail -n 5 out)"
 fi
 
 # ---- without a library ----
