@@ -105,6 +105,18 @@ expect_line elsewhere/latency.csv '^256,[1-9][0-9]*$'
 (HEDDLE_PLUGINS="$folder/plugins/lfu.so" "$HEDDLE" run "${few[@]}" --set sm.l1_policy=lfu ./useptx \
     "$sources/bench/cuda/saxpy.ptx" >out 2>err) || fail "HEDDLE_PLUGINS: $(cat err)"
 
+cat >policies.ini <<'END'
+[study]
+title = Two policies
+[workload.spmv]
+options = --rows 200
+[axis.policy]
+lru = sm.l1_policy=lru
+lfu = sm.l1_policy=lfu
+END
+run study policies.ini --plugin plugins/lfu.so --set gpu.sm_count=4 --no-progress
+expect_status 0
+
 # ---- what is refused ----
 
 refuse() { # REGEX FILE
