@@ -332,8 +332,8 @@ def open(system: Optional[str] = None, settings: Settings = None, *, timing: boo
     settings: {"gpu.sm_count": 16} or ["gpu.sm_count=16"]. timing: kernels and copies take simulated time. threads: of
     the host (0: all); results do not depend on it. plugins: files that --plugin would load (docs/plugins.md).
     """
+    known = os.environ.get("HEDDLE_PLUGINS", "")
     if plugins:
-        known = os.environ.get("HEDDLE_PLUGINS", "")
         lines = [line for line in known.split("\n") if line]
         lines += [line for line in map(_plugin_line, plugins) if line not in lines]
         os.environ["HEDDLE_PLUGINS"] = "\n".join(lines)
@@ -342,6 +342,8 @@ def open(system: Optional[str] = None, settings: Settings = None, *, timing: boo
     opener = library().heddle_open_timed if timing else library().heddle_open_with
     handle = opener(system.encode() if system is not None else None, array, threads)
     if not handle:
+        if plugins:  # one that cannot be loaded is not tried again
+            os.environ["HEDDLE_PLUGINS"] = known
         raise HeddleError(last_error())
     return System(handle, timing)
 

@@ -191,6 +191,9 @@ class Launches(unittest.TestCase):
         with self.assertRaises(heddle.HeddleError) as caught:
             heddle.open("h200", {"gpu.sm_coun": 4})
         self.assertIn("did you mean sm_count", str(caught.exception))
+        with self.assertRaises(heddle.HeddleError) as caught:
+            heddle.open("h200", plugins=["no/such.so"])
+        self.assertIn("no/such.so: there is no such file", str(caught.exception))
         gpu = heddle.open("h200", SMALL)
         self.assertEqual(gpu.property("sm_count"), 4)
         gpu.close()
