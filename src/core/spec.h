@@ -44,7 +44,8 @@
     P(S, size, l1_line, "128B", "64B..128B", "bytes of a line of L1: 64 or 128, at most l2.line")            \
     P(S, count, l1_fill_sectors, "1", "1..4",                                                                \
       "sectors of 32 bytes that a miss of L1 asks for together: 1, 2 or 4")                                  \
-    P(S, choice, l1_policy, "tree", "lru|fifo|random|tree|srrip", "which line leaves the L1 cache")          \
+    P(S, choice, l1_policy, "tree", "lru|fifo|random|tree|srrip|+replacement",                               \
+      "which line leaves the L1 cache")                                                                      \
     P(S, count, l1_latency, "32", "1..10000", "cycles from a load to its use, when L1 has it")               \
     P(S, count, l1_misses, "512", "1..65536",                                                                \
       "lines under way that an L1 cache merges loads of and keeps; others are just read")                    \

@@ -345,5 +345,6 @@ void driver_at_exit(void)
     own->interrupt = 1;
     driver_finish_tracing(own);
     timeline_write_load(own);
+    timeline_end_listening(own);
     timeline_leave_ranks(own);
 }
