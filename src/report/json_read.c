@@ -71,3 +71,35 @@ const char *json_text(const struct json_value *value)
 {
     return json_string_value(inner(value));
 }
+
+double json_number_at(const struct json_value *object, const char *name, double otherwise)
+{
+    double number = otherwise;
+    json_number(json_member(object, name), &number);
+    return number;
+}
+
+const char *json_text_at(const struct json_value *object, const char *name, const char *otherwise)
+{
+    const char *text = json_text(json_member(object, name));
+    return text ? text : otherwise;
+}
+
+void json_each_member(const struct json_value *object,
+                      void (*take)(void *user, const char *name, const struct json_value *value), void *user)
+{
+    const char *name;
+    json_t *value;
+    json_object_foreach (inner(object), name, value)
+        take(user, name, (const struct json_value *)value);
+}
+
+bool json_has_members(const struct json_value *value)
+{
+    return json_is_object(inner(value));
+}
+
+bool json_has_elements(const struct json_value *value)
+{
+    return json_is_array(inner(value));
+}

@@ -127,9 +127,7 @@ void launches_summarize(const struct launches *lines, const struct launch_run *r
 /* ... and in timing mode what bounds each kernel, a table, and places where warps waited. */
 void launches_explain(const struct launches *lines, const struct launch_run *run, struct text *text);
 
-/* --stats FILE, as docs/stats.schema.json says. The layout gets another number when a reader of the last one
- * could be misled: when a member goes, or means something else. */
-enum { STATS_LAYOUT = 2 };
+/* --stats FILE, as docs/stats.schema.json says. */
 bool launches_write(struct launches *lines, const struct launch_run *run, const char *path, struct err *err);
 
 #endif

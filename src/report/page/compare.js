@@ -1,0 +1,23 @@
+/* Runs beside a baseline: DATA.compared, as `heddle compare` computes it. */
+function changeText(change) {
+    if (change === null || change === undefined) return "\u2013";
+    return `${change > 0 ? "+" : change < 0 ? "\u2212" : ""}${Math.abs(change).toFixed(Math.abs(change) >= 100 ? 0 : 1)} %`;
+}
+
+function comparedView() {
+    return DATA.compared.map((compared) => el("section", { "aria-label": compared.title },
+        el("h2", { style: "margin:0 0 .8rem" }, compared.title),
+        el("p", { class: "note" }, "Ratios are of the second run to the baseline: below 1 it is faster."),
+        compared.kernels.length ? sortedTable("Kernels compared", [
+            { name: "kernel", text: true, value: (row) => row.name },
+            { name: "launches", value: (row) => row.launches },
+            { name: "baseline", value: (row) => row.before_ns, show: (row) => numbers.text(row.before_ns, "ns") },
+            { name: "now", value: (row) => row.after_ns, show: (row) => numbers.text(row.after_ns, "ns") },
+            { name: "change", value: (row) => row.change, show: (row) => el("span", { class: row.change < -0.5 ? "good" : row.change > 0.5 ? "bad" : null }, changeText(row.change)) },
+            { name: "what moved with it", text: true, value: (row) => row.why },
+        ], compared.kernels, { what: "kernels", first: 4 }).element : el("p", {}, "No kernel is in both."),
+        compared.only.map((line) => el("p", { class: "note" }, line)),
+        compared.kernels.map((row) => el("details", { class: "card wide", style: "margin:.8rem 0" }, el("summary", {}, row.name),
+            el("div", { class: "scroll" }, el("table", {}, el("thead", {}, el("tr", {}, el("th", { scope: "col" }, "metric"), ["baseline", "now", "change"].map((name) => el("th", { scope: "col", class: "n" }, name)), el("th", { scope: "col" }, "meaning"))),
+                el("tbody", {}, row.moved.map(([name, unit, help, before, after, change]) => el("tr", {}, el("td", {}, el("code", {}, name)), el("td", { class: "n" }, numbers.text(before, unit)), el("td", { class: "n" }, numbers.text(after, unit)), el("td", { class: "n" }, changeText(change)), el("td", {}, help))))))))));
+}
