@@ -137,6 +137,7 @@ static int tell(struct run *run, const struct system *system, const char *system
                              .kernels = request->timing.kernels,
                              .max_cycles = timing_max_cycles(&request->timing),
                              .cold_caches = request->timing.cold_caches,
+                             .series_cycles = timing_series(&request->timing),
                              .system_name = system_name,
                              .system = system,
                              .timing = timing_is_on(&request->timing),
@@ -204,6 +205,7 @@ static bool makes_sense(const struct run_request *request, struct err *err)
     if (ranks_job().count > 1 && request->cpu)
         return err_set(err, "--cpu does not go with several ranks");
     return timing_check(&request->timing, err) && cmd_record_check(&request->timing, err) &&
+           (request->stats || !request->timing.series || err_set(err, "--series needs --stats FILE")) &&
            cmd_trace_mem_check(request->trace_mem, &request->timing, err);
 }
 
@@ -255,7 +257,8 @@ static int run_request(struct run_request *request)
     if (has_nodes && !request->timing.attach) /* processes of several nodes are in one machine */
         request->timing.shared = true;
     int status;
-    if (!goes_with_cores(request, &err) || (has_nodes && !goes_with_nodes(request, &err))) {
+    if (!timing_check_series(&request->timing, &err) || !goes_with_cores(request, &err) ||
+        (has_nodes && !goes_with_nodes(request, &err))) {
         system_fini(&system);
         return complain(EXIT_USAGE, &err);
     }

@@ -28,7 +28,7 @@ class Browser:
                                        text=True, env={**os.environ, "HOME": self.profile})
         self.port = None
         for line in self.driver.stdout:
-            if "on port" in line:
+            if "successfully on port" in line:
                 self.port = int(line.rstrip(".\n").split()[-1])
                 break
         arguments = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-background-networking",

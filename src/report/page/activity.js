@@ -44,13 +44,14 @@ function launchChart(run) {
 function seriesCards(run) {
     const series = run.series;
     if (!series || !series.gpus.length) return el("p", { class: "note" }, "No samples over time: run with --series CYCLES to see issue rate, blocks, DRAM and fabric use as they change.");
-    return series.rows.map((row, column) => {
+    const grouped = series.gpus[0].samples_of_point;
+    return [grouped > 1 ? el("p", { class: "note card wide" }, `Each point is the mean of ${grouped} samples.`) : null, series.rows.map((row, column) => {
         const lines = series.gpus.map((gpu) => ({ name: `GPU ${gpu.gpu}`, values: gpu.values[column] }));
         if (!lines.some((line) => line.values.some((value) => value > 0))) return null;
         const made = card(row[0], el("p", { class: "note" }, row[2]), overTime(`${row[0]} over time`, series.gpus[0].time_ps, lines, row[1]));
         made.setAttribute("data-series", row[0]);
         return made;
-    });
+    })];
 }
 
 function activityView(run) {

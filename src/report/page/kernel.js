@@ -129,5 +129,5 @@ function kernelView(run, kernel) {
     const more = el("details", { class: "card wide" }, el("summary", {}, "All metrics"));
     more.addEventListener("toggle", () => { if (more.open && more.children.length === 1) more.append(allMetrics(kernel)); });
     return [head, el("div", { class: "grid" }, speedOfLight(value), rooflineCard(run, kernel, value), wideCard("Memory", memoryChart(value)),
-        stallsCard(kernel), occupancyCard(value), mixCard(kernel, value), wideCard("Source", sourceView(run, kernel)), more)];
+        el("div", { class: "grid three" }, stallsCard(kernel), mixCard(kernel, value), occupancyCard(value)), wideCard("Source", sourceView(run, kernel)), more)];
 }

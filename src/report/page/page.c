@@ -69,13 +69,14 @@ void page_run_write(const struct page_request *request, const struct run_file *r
     static const char *const as_they_are[] = {
         "heddle", "system",      "mode",  "state",   "exit_status",    "signal",        "program", "arguments", "options",
         "config", "time_ps",     "copies", "links",  "launches_total", "launches_kept", "launches_lost",
-        "guest",  "series",      "cpu",   "host"};
+        "guest",  "cpu",   "host"};
     json_open_object(json, NULL);
     json_put_text(json, "path", run->path);
     for (size_t i = 0; i < COUNT_OF(as_they_are); i++)
         json_put_value(json, as_they_are[i], json_member(run->json, as_they_are[i]));
     page_kernels_write(run, json);
     page_launches_write(run, json);
+    page_series_write(json_member(run->json, "series"), json);
     page_sources_write(request, run, json);
     json_close(json);
 }

@@ -42,6 +42,7 @@ void page_write(const struct page_request *request, FILE *file);
 void page_run_write(const struct page_request *request, const struct run_file *run, struct json_writer *json);
 void page_kernels_write(const struct run_file *run, struct json_writer *json);
 void page_launches_write(const struct run_file *run, struct json_writer *json);
+void page_series_write(const struct json_value *series, struct json_writer *json);
 void page_sources_write(const struct page_request *request, const struct run_file *run, struct json_writer *json);
 
 /* Floating-point operations of each thread that executes such an instruction once; 0: it does none. `kind` becomes

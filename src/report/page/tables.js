@@ -17,7 +17,7 @@ function sortedTable(caption, columns, rows, options) {
         heads.forEach((head, i) => head.setAttribute("aria-sort", i !== by ? "none" : down ? "descending" : "ascending"));
         const shown = rows.filter((row) => !word || columns.some((c) => c.text && String(c.value(row)).toLowerCase().includes(word)));
         body.replaceChildren(...shown.sort(compare).map((row) => el("tr", { class: chosen && chosen(row) ? "chosen" : null },
-            columns.map((column) => el("td", { class: column.text ? "name" : "n" }, column.show ? column.show(row) : numbers.withUnit(column.value(row), column.unit)[0])))));
+            columns.map((column) => el("td", { class: column.text ? "name" : "n" }, column.show ? column.show(row) : column.text ? column.value(row) : numbers.withUnit(column.value(row), column.unit)[0])))));
         count.textContent = shown.length === rows.length ? `${numbers.plain(rows.length)} ${options.what}` : `${numbers.plain(shown.length)} of ${numbers.plain(rows.length)} ${options.what}`;
     }
     const count = el("span", { class: "faint", role: "status" });
@@ -26,5 +26,5 @@ function sortedTable(caption, columns, rows, options) {
     update();
     return { element: el("div", {},
         el("div", { class: "row no-print" }, el("label", {}, "Filter ", search), count),
-        el("div", { class: "scroll" }, el("table", {}, el("caption", { class: "visually-hidden" }, caption), el("thead", {}, el("tr", {}, heads)), body))), update };
+        el("div", { class: "scroll tall", tabindex: rows.length > 12 ? 0 : null, role: "region", "aria-label": caption }, el("table", {}, el("caption", { class: "visually-hidden" }, caption), el("thead", {}, el("tr", {}, heads)), body))), update };
 }

@@ -13,7 +13,7 @@ function overview(run, open) {
             timed ? figure("time in kernels", total, "ns", "sum over all launches") : null,
             run.host ? figure("time it took here", run.host.wall_s * 1e9, "ns", `seconds of the machine that simulated, on ${run.host.threads} threads`) : null),
         el("div", { class: "grid" },
-            slowest.length ? wideCard("Where the time goes", bars(slowest.map(({ kernel, time }, i) => ({ name: el("button", { type: "button", class: "plain", onclick: () => open(kernel) }, kernel.name), value: time, unit: "ns", help: kernel.why, paint: colour(0) })), slowest[0].time, "Kernels by time"),
+            slowest.length ? wideCard("Where the time goes", bars(slowest.map(({ kernel, time }, i) => ({ name: el("button", { type: "button", class: "link", onclick: () => open(kernel) }, kernel.name), value: time, unit: "ns", help: kernel.why, paint: colour(0) })), slowest[0].time, "Kernels by time"),
                 el("div", { style: "height:.8rem" }), slowest.slice(0, 3).map(({ kernel }) => el("p", {}, el("strong", {}, kernel.name), ": ", kernel.why))) : null,
             copies.length ? card("Copies", el("table", {}, el("thead", {}, el("tr", {}, el("th", { scope: "col" }, "copies"), ["count", "bytes", "time"].map((name) => el("th", { scope: "col", class: "n" }, name)))),
                 el("tbody", {}, copies.map(([name, copy]) => el("tr", {}, el("td", {}, name.replace(/_/g, " ")), el("td", { class: "n" }, numbers.plain(copy.count)), el("td", { class: "n" }, numbers.text(copy.bytes, "byte")), el("td", { class: "n" }, numbers.text(copy.busy_ps, "ps"))))))) : null,
