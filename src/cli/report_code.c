@@ -70,9 +70,8 @@ static void add_ptx(struct page_lines *lines, const char *module, uint32_t arch)
     cmd_ptx_texts_fini(&texts);
 }
 
-void cmd_report_code(void *user, const char *module, struct page_lines *lines)
+void cmd_report_code(uint32_t arch, const char *module, struct page_lines *lines)
 {
-    const uint32_t *arch = user;
     struct text content = {0};
     struct err unused;
     if (add_bundled(lines, module) || file_is_endless(module) ||
@@ -83,6 +82,6 @@ void cmd_report_code(void *user, const char *module, struct page_lines *lines)
     if (gcn3_object_is(content.at, content.length))
         add_object(lines, module, content.at, content.length);
     else
-        add_ptx(lines, module, *arch);
+        add_ptx(lines, module, arch);
     text_fini(&content);
 }

@@ -5,7 +5,7 @@
 
 #include "report/page/page.h"
 
-/* For page_request.code; `user` is a uint32_t: the architecture of the GPU (90), whose PTX programs hold. */
-void cmd_report_code(void *user, const char *module, struct page_lines *lines);
+/* Gives lines of a module; programs hold PTX for several GPUs: `arch` (90) says whose. */
+void cmd_report_code(uint32_t arch, const char *module, struct page_lines *lines);
 
 #endif

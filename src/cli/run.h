@@ -10,7 +10,7 @@
 
 struct run_request {
     char **words; /* the program and its arguments; ends in NULL */
-    const char *threads, *stats, *stats_launches, *bounds, *limit, *trace_mem, *cpu;
+    const char *threads, *stats, *csv, *stats_launches, *bounds, *limit, *trace_mem, *cpu;
     struct timing_request timing;
     const char **cpu_settings; /* of --set; ends in NULL */
     size_t cpu_setting_count, cpu_setting_capacity;

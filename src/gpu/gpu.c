@@ -597,6 +597,7 @@ void gpu_look_at_activity(struct gpu *gpu, struct gpu_activity *activity)
             sm_count_kernel(gpu->sms[i], slot);
             add_counters(&activity->sm, &part->counters);
             activity->blocks += part->blocks_now;
+            activity->warps += part->warps_now;
         }
     }
     count_memory(gpu, &activity->mem);

@@ -103,3 +103,11 @@ bool json_has_elements(const struct json_value *value)
 {
     return json_is_array(inner(value));
 }
+
+void json_value_tell(const struct json_value *value, struct text *text)
+{
+    const char *words = json_text(value);
+    char *written = words || !value ? NULL : json_dumps(inner(value), JSON_ENCODE_ANY | JSON_COMPACT);
+    text_add(text, "%s", words ? words : written ? written : "nothing");
+    mem_free(written);
+}

@@ -26,6 +26,10 @@ size_t json_length(const struct json_value *list);
 bool json_number(const struct json_value *value, double *number); /* false: it is none */
 const char *json_text(const struct json_value *value);            /* or NULL */
 
+/* A number, text or word, as JSON has it; of others, their length. */
+struct text;
+void json_value_tell(const struct json_value *value, struct text *text);
+
 /* Members of an object, or these if there are none. */
 double json_number_at(const struct json_value *object, const char *name, double otherwise);
 const char *json_text_at(const struct json_value *object, const char *name, const char *otherwise);

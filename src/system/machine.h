@@ -112,7 +112,6 @@ struct machine_windows {
 #define SERIES_COUNTS(C)                                                                                     \
     C(instructions, sm.instructions)                                                                         \
     C(issue_cycles, sm.issue_cycles)                                                                         \
-    C(warp_cycles, sm.warp_cycles)                                                                           \
     C(l2_sectors, mem.l2_sectors_read)                                                                       \
     C(l2_written, mem.l2_sectors_written)                                                                    \
     C(l2_atomic, mem.l2_sectors_atomic)                                                                      \
@@ -126,7 +125,7 @@ struct machine_windows {
 struct machine_sample {
     uint64_t time_ps, span_ps; /* its end, and how long it is */
     uint64_t gpu;
-    uint64_t blocks; /* on SMs, at its end */
+    uint64_t blocks, warps; /* on SMs, at its end */
 #define C(name, counter) uint64_t name;
     SERIES_COUNTS(C)
 #undef C

@@ -58,6 +58,7 @@ static void fill(struct machine_sample *sample, const struct gpu_activity *now, 
     SERIES_COUNTS(C)
 #undef C
     sample->blocks = now->blocks;
+    sample->warps = now->warps;
 }
 
 static void take(struct local_machine *machine, uint64_t time_ps)

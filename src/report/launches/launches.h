@@ -140,4 +140,7 @@ void launches_explain(const struct launches *lines, const struct launch_run *run
 /* --stats FILE, as docs/stats.schema.json says. */
 bool launches_write(struct launches *lines, const struct launch_run *run, const char *path, struct err *err);
 
+/* --csv FILE: in the layout of ncu's raw page. */
+bool launches_write_csv(const struct launches *lines, const struct launch_run *run, const char *path, struct err *err);
+
 #endif

@@ -56,8 +56,8 @@ static double percent(double part, double whole)
       (double)s->instructions / g->cycles)                                                                   \
     R("blocks per SM", "block", "blocks on an SM at the end of the sample, mean over all SMs",               \
       (double)s->blocks / g->sms)                                                                            \
-    R("warps per SM", "warp", "warps on an SM, mean over all SMs and the sample",                            \
-      (double)s->warp_cycles / g->cycles / g->sms)                                                           \
+    R("warps per SM", "warp", "warps on an SM at the end of the sample, mean over all SMs",                  \
+      (double)s->warps / g->sms)                                                                             \
     R("L2 traffic", "byte/s", "sectors that SMs asked the L2 for, in bytes",                                 \
       (double)(s->l2_sectors + s->l2_written + s->l2_atomic) * SECTOR / g->seconds)                          \
     R("DRAM use", "%", "bytes read and written, of what DRAM could move",                                    \

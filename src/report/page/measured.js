@@ -22,19 +22,19 @@ function correlation(metric) {
 function measuredView() {
     const measured = DATA.measured;
     return [el("p", { class: "note" }, `Measured values: ${measured.path}. Launches are paired by the kernel's name and their order.`),
-        el("div", { class: "grid" }, measured.metrics.slice(0, 4).map((metric) => card(metric.name, el("p", { class: "note" }, metric.help), correlation(metric)))),
+        el("div", { class: "grid" }, measured.metrics.filter((metric) => !metric.name.startsWith("launch__")).slice(0, 4).map((metric) => card(metric.name, el("p", { class: "note" }, metric.help), correlation(metric)))),
         el("div", { style: "height:1rem" }),
         wideCard("Errors by metric", sortedTable("Errors by metric", [
             { name: "metric", text: true, value: (row) => row.name, show: (row) => el("code", { title: row.help }, row.name) },
             { name: "launches", value: (row) => row.points.length },
             { name: "mean error", unit: "%", value: (row) => row.mean_error, show: (row) => numbers.withUnit(row.mean_error, "%")[0] },
-            { name: "correlation", value: (row) => row.correlation, show: (row) => (row.correlation === null ? "\u2013" : row.correlation.toFixed(3)) },
+            { name: "correlation", value: (row) => row.correlation, show: (row) => (row.correlation === null || row.correlation === undefined ? "\u2013" : row.correlation.toFixed(3)) },
         ], measured.metrics, { what: "metrics", first: 1 }).element),
         el("div", { style: "height:1rem" }),
         wideCard("Launches", sortedTable("Launches beside the measurement", [
             { name: "kernel", text: true, value: (row) => row.name },
-            { name: "measured", value: (row) => row.real, show: (row) => numbers.text(row.real, "ns") },
-            { name: "simulated", value: (row) => row.model, show: (row) => numbers.text(row.model, "ns") },
+            { name: "measured", value: (row) => row.real, show: (row) => numbers.text(row.real, measured.unit) },
+            { name: "simulated", value: (row) => row.model, show: (row) => numbers.text(row.model, measured.unit) },
             { name: "error", value: (row) => row.error, show: (row) => changeText(row.error) },
         ], measured.launches, { what: "launches", first: 1 }).element),
         measured.only.map((line) => el("p", { class: "note" }, line))];
