@@ -32,9 +32,8 @@ function launchChart(run) {
         flush();
     });
     const kinds = [...new Set(launches.kernel)].slice(0, 12);
-    const made = drawing(width, height, "Launches over simulated time, by GPU and stream", parts);
-    made.style.minWidth = "36rem";
-    return wideCard("Launches over time", el("div", { class: "scroll" }, made),
+    const made = wideDrawing(36, drawing(width, height, "Launches over simulated time, by GPU and stream", parts));
+    return wideCard("Launches over time", made,
         key(kinds.map((kind) => [run.kernels[kind].name, colour(kind)])),
         new Set(launches.kernel).size > kinds.length ? el("p", { class: "note" }, "Colours repeat: the key has the first kernels.") : null,
         launches.count > count ? el("p", { class: "note" }, `The first ${numbers.plain(count)} of ${numbers.plain(launches.count)} launches.`) : null);

@@ -43,7 +43,7 @@ function overTime(title, times, lines, unit, most) {
         times.forEach((time, i) => { path += `V${y(line.values[i]).toFixed(1)}H${x(time).toFixed(1)}`; });
         parts.push(titled(draw("path", { d: path, fill: "none", stroke: line.paint || colour(number), "stroke-width": 1.5, "stroke-linejoin": "round" }), line.name));
     });
-    return [drawing(f.width, f.height, title, parts), lines.length > 1 ? key(lines.map((line, i) => [line.name, line.paint || colour(i)])) : null];
+    return [wideDrawing(24, drawing(f.width, f.height, title, parts)), lines.length > 1 ? key(lines.map((line, i) => [line.name, line.paint || colour(i)])) : null];
 }
 
 /* roofs: { name, flops } (a second), bandwidth (bytes a second), points: { name, intensity, flops, paint } */
@@ -77,6 +77,6 @@ function roofline(roofs, bandwidth, points) {
         parts.push(titled(draw("circle", { cx: x(point.intensity), cy: y(point.flops), r: 5.5, fill: point.paint, stroke: "var(--raised)", "stroke-width": 1.5, "data-point": point.name, "data-flops": point.flops, "data-intensity": point.intensity }),
             `${point.name}: ${numbers.text(point.flops, "FLOP/s")} at ${numbers.plain(point.intensity)} FLOP/byte`));
     parts.push(label((f.left + f.width - f.right) / 2, f.height - 8, "middle", "floating-point operations for each byte of DRAM traffic", "small"));
-    return [drawing(f.width, f.height, "Roofline: operations a second by operations for each byte of memory traffic", parts),
+    return [wideDrawing(24, drawing(f.width, f.height, "Roofline: operations a second by operations for each byte of memory traffic", parts)),
         key(points.map((point) => [point.name, point.paint]))];
 }

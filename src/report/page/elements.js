@@ -25,6 +25,15 @@ function drawing(width, height, title, ...children) {
         children);
 }
 
+/* A drawing that is moved sideways where the window is narrower than this (rem). */
+function wideDrawing(least, made) {
+    made.style.minWidth = `${least}rem`;
+    return el("div", { class: "scroll" }, made);
+}
+
+/* Lines that few want: under a summary. */
+const folded = (summary, lines) => (lines.length ? el("details", { class: "card", style: "margin-top:1rem" }, el("summary", {}, summary), lines.map((line) => el("p", { class: "note" }, line))) : null);
+
 const label = (x, y, anchor, text, kind) => draw("text", { x, y, "text-anchor": anchor, class: kind }, text);
 const titled = (shape, text) => { shape.append(draw("title", {}, text)); return shape; };
 

@@ -19,10 +19,17 @@ function correlation(metric) {
     return drawing(f.width, f.height, `${metric.name}: simulated over measured`, parts);
 }
 
+/* Of those that were measured, the ones that say most. */
+function plotted(metrics) {
+    const wanted = ["gpu__time_duration.sum", "gpc__cycles_elapsed.max", "smsp__inst_executed.sum", "dram__bytes.sum", "lts__t_sectors.sum", "l1tex__t_sectors.sum", "sm__warps_active.avg.pct_of_peak_sustained_active", "lts__t_sector_hit_rate.pct"];
+    const some = wanted.map((name) => metrics.find((metric) => metric.name === name)).filter(Boolean).slice(0, 4);
+    return some.length ? some : metrics.slice(0, 1);
+}
+
 function measuredView() {
     const measured = DATA.measured;
     return [el("p", { class: "note" }, `Measured values: ${measured.path}. Launches are paired by the kernel's name and their order.`),
-        el("div", { class: "grid" }, measured.metrics.filter((metric) => !metric.name.startsWith("launch__")).slice(0, 4).map((metric) => card(metric.name, el("p", { class: "note" }, metric.help), correlation(metric)))),
+        el("div", { class: "grid" }, measured.plotted(measured.metrics).map((metric) => card(metric.name, el("p", { class: "note" }, metric.help), correlation(metric)))),
         el("div", { style: "height:1rem" }),
         wideCard("Errors by metric", sortedTable("Errors by metric", [
             { name: "metric", text: true, value: (row) => row.name, show: (row) => el("code", { title: row.help }, row.name) },
@@ -37,5 +44,5 @@ function measuredView() {
             { name: "simulated", value: (row) => row.model, show: (row) => numbers.text(row.model, measured.unit) },
             { name: "error", value: (row) => row.error, show: (row) => changeText(row.error) },
         ], measured.launches, { what: "launches", first: 1 }).element),
-        measured.only.map((line) => el("p", { class: "note" }, line))];
+        folded("What is in one of them alone", measured.only)];
 }

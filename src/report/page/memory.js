@@ -26,7 +26,7 @@ function memoryChart(value) {
         box(4, 40, 116, 320, "SMs", [numbers.text(value("smsp__inst_executed.sum"), ""), "warp instructions"]),
         box(272, 30, 136, 178, "L1 cache", [`${numbers.plain(l1)} % hits`, count(value("l1tex__t_requests.sum"), "requests"), count(value("l1tex__t_sectors.sum"), "sectors")].filter(Boolean), l1),
         box(272, 258, 136, 112, "Shared memory", [count(value("smsp__inst_executed_op_shared.sum"), "requests") || "not used", count(value("l1tex__data_pipe_lsu_wavefronts_mem_shared.sum"), "passes"), count(value("l1tex__data_bank_conflicts_pipe_lsu_mem_shared.sum"), "conflicts")].filter(Boolean)),
-        box(538, 30, 136, 230, "L2 cache", [`${numbers.plain(l2)} % hits`, count(value("lts__t_requests.sum"), "requests"), count(value("lts__t_sectors.sum"), "sectors"), count(value("heddle__l2_evictions.sum"), "evictions")].filter(Boolean), l2),
+        box(538, 30, 136, 330, "L2 cache", [`${numbers.plain(l2)} % hits`, count(value("lts__t_requests.sum"), "requests"), count(value("lts__t_sectors.sum"), "sectors"), count(value("heddle__l2_evictions.sum"), "evictions")].filter(Boolean), l2),
         box(804, 30, 150, 104, "DRAM", [`${numbers.plain(value("dram__throughput.avg.pct_of_peak_sustained_elapsed"))} % of peak`, `${numbers.plain(value("heddle__dram_row_hit_rate.pct"))} % row hits`], value("dram__throughput.avg.pct_of_peak_sustained_elapsed")),
         box(804, 172, 150, 74, "Other GPUs", [(value("heddle__peer_bytes.sum") || 0) ? "over the fabric" : "not used"]),
         box(804, 284, 150, 74, "Host memory", [(value("heddle__host_bytes.sum") || 0) ? "over the host link" : "not used"]),
@@ -40,13 +40,6 @@ function memoryChart(value) {
     flow(804, 674, 72, value("dram__bytes_read.sum"), null, "read from DRAM");
     flow(674, 804, 116, value("dram__bytes_write.sum"), null, "written to DRAM");
     flow(674, 804, 212, value("heddle__peer_bytes.sum"), null, "other GPUs");
-    flow(674, 804, 248, value("heddle__host_bytes.sum"), null, "host memory");
-    const lines = flows.pop();
-    /* the way to the host leaves L2 below the others */
-    lines.setAttribute("transform", "translate(0 0)");
-    return el("div", { class: "scroll" }, (() => {
-        const made = drawing(960, 384, "Memory chart: bytes between SMs, L1, L2, DRAM, other GPUs and the host", flows, lines, parts);
-        made.style.minWidth = "44rem";
-        return made;
-    })());
+    flow(674, 804, 324, value("heddle__host_bytes.sum"), null, "host memory");
+    return wideDrawing(44, drawing(960, 384, "Memory chart: bytes between SMs, L1, L2, DRAM, other GPUs and the host", flows, parts));
 }
