@@ -22,7 +22,17 @@ struct json_value *json_read(const char *path, struct err *err)
     json_set_alloc_funcs(allocate, mem_free);
     json_t *value = json_load_file(path, 0, &why);
     if (!value)
-        err_set(err, "%s:%d: %s", path, why.line, why.text);
+        why.line < 0 ? err_set(err, "%s", why.text) : err_set(err, "%s:%d: %s", path, why.line, why.text);
+    return (struct json_value *)value;
+}
+
+struct json_value *json_read_bytes(const char *name, const char *bytes, size_t count, struct err *err)
+{
+    json_error_t why;
+    json_set_alloc_funcs(allocate, mem_free);
+    json_t *value = json_loadb(bytes, count, 0, &why);
+    if (!value)
+        err_set(err, "%s:%d: %s", name, why.line, why.text);
     return (struct json_value *)value;
 }
 

@@ -10,6 +10,7 @@ struct json_value; /* lives as long as the file's outermost one */
 
 /* Ends with json_read_free. NULL: err says why. */
 struct json_value *json_read(const char *path, struct err *err);
+struct json_value *json_read_bytes(const char *name, const char *bytes, size_t count, struct err *err);
 void json_read_free(struct json_value *value);
 
 const struct json_value *json_member(const struct json_value *object, const char *name);

@@ -29,7 +29,7 @@ function plotted(metrics) {
 function measuredView() {
     const measured = DATA.measured;
     return [el("p", { class: "note" }, `Measured values: ${measured.path}. Launches are paired by the kernel's name and their order.`),
-        el("div", { class: "grid" }, measured.plotted(measured.metrics).map((metric) => card(metric.name, el("p", { class: "note" }, metric.help), correlation(metric)))),
+        el("div", { class: "grid" }, plotted(measured.metrics).map((metric) => card(metric.name, el("p", { class: "note" }, metric.help), correlation(metric)))),
         el("div", { style: "height:1rem" }),
         wideCard("Errors by metric", sortedTable("Errors by metric", [
             { name: "metric", text: true, value: (row) => row.name, show: (row) => el("code", { title: row.help }, row.name) },

@@ -53,7 +53,7 @@ function sourceTable(run, kernel, source) {
             el("td", { class: "n" }, sum && sum.counters[extra] ? numbers.plain(sum.counters[extra]) : "")));
     });
     return el("div", { class: "source", tabindex: 0, role: "region", "aria-label": `Source ${source.name}` }, el("table", {},
-        el("thead", {}, el("tr", {}, ["", source.name.replace(/.*\//, "")].map((name) => el("th", { scope: "col" }, name)),
+        el("thead", {}, el("tr", {}, ["line", source.name.replace(/.*\//, "")].map((name) => el("th", { scope: "col" }, name)),
             el("th", { scope: "col", class: "n", title: "share of the time that warps waited" }, "waiting"), el("th", { scope: "col" }, el("span", { class: "visually-hidden" }, "as a bar")),
             el("th", { scope: "col", title: "why warps waited most" }, "for"),
             el("th", { scope: "col", class: "n", title: help(issued) }, "instructions"),
