@@ -36,7 +36,8 @@ static bool took(void *user, const struct option_row *row, const char *value, st
 static bool makes_sense(const struct wanted *wanted, struct err *err)
 {
     if (wanted->ncu)
-        return wanted->count == 1 || err_set(err, "compare: expected one run with --ncu, not %zu", wanted->count);
+        return wanted->count == 1 ||
+               err_set(err, "compare: expected one run with --ncu, not %zu", wanted->count);
     return wanted->count > 1 || err_set(err, "compare: expected two runs or more, the baseline first");
 }
 
@@ -64,13 +65,14 @@ static bool compare(const struct wanted *wanted, struct run_file *runs, struct c
         compare_runs(&comparisons[i], &runs[0], &runs[i + 1]);
     good = good && (!wanted->ncu || cmd_report_measure(&measured, runs, wanted->ncu, err));
     const struct measurement *measurement = wanted->ncu ? &measured.measurement : NULL;
-    good = good && (!wanted->output || cmd_report_page(&(struct report_page){.output = wanted->output,
-                                                                             .runs = runs,
-                                                                             .run_count = wanted->count,
-                                                                             .comparisons = comparisons,
-                                                                             .comparison_count = wanted->count - 1,
-                                                                             .measured = measurement},
-                                                       err));
+    good = good &&
+           (!wanted->output || cmd_report_page(&(struct report_page){.output = wanted->output,
+                                                                     .runs = runs,
+                                                                     .run_count = wanted->count,
+                                                                     .comparisons = comparisons,
+                                                                     .comparison_count = wanted->count - 1,
+                                                                     .measured = measurement},
+                                               err));
     if (good)
         tell(comparisons, wanted->count - 1, measurement);
     cmd_report_forget(&measured);
@@ -102,8 +104,10 @@ const struct cmd cmd_compare = {
     .name = "compare",
     .arguments = "[options] BASELINE.json RUN.json... | RUN.json --ncu FILE.csv",
     .help = "what changed between runs, and why; or a run beside a real GPU",
-    .more = "Kernels are matched by name, and launches of a kernel in their order. For each kernel: the time of the\n"
-            "baseline and of the run, the change, and what moved with it: instructions, hit rates, bytes, stalls.\n"
+    .more = "Kernels are matched by name, and launches of a kernel in their order. For each kernel: the time "
+            "of the\n"
+            "baseline and of the run, the change, and what moved with it: instructions, hit rates, bytes, "
+            "stalls.\n"
             "With --ncu: errors of each metric that was measured. See docs/report.md.",
     .options = options,
     .run = run,

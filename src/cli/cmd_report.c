@@ -75,7 +75,8 @@ static int run(int count, char **words)
     struct wanted wanted = {.output = "run.html"};
     int status = EXIT_GOOD;
     if (!options_parse(options, count, words, &wanted, took, &err) ||
-        (!wanted.runs.count && !err_set(&err, "report: expected a file that `heddle run --stats FILE` wrote")))
+        (!wanted.runs.count &&
+         !err_set(&err, "report: expected a file that `heddle run --stats FILE` wrote")))
         status = complain(EXIT_USAGE, &err);
     struct run_file *runs = mem_alloc(wanted.runs.count, sizeof *runs);
     if (!status && !make_report(&wanted, runs, &err))
@@ -92,8 +93,10 @@ const struct cmd cmd_report = {
     .name = "report",
     .arguments = "[options] RUN.json... [DRAWING.svg...]",
     .help = "make an HTML report of runs",
-    .more = "Each run is a file that `heddle run --stats FILE` or `heddle bench --json FILE` wrote; drawings are those\n"
-            "of studies, sweeps and `heddle system`. The report is one file that any browser shows, and that needs no\n"
+    .more = "Each run is a file that `heddle run --stats FILE` or `heddle bench --json FILE` wrote; drawings "
+            "are those\n"
+            "of studies, sweeps and `heddle system`. The report is one file that any browser shows, and that "
+            "needs no\n"
             "network. See docs/report.md.",
     .options = options,
     .run = run,

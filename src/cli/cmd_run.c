@@ -102,7 +102,8 @@ static bool output_is_safe(const struct run *run, const char *option, const char
 
 static bool outputs_are_safe(const struct run *run, struct err *err)
 {
-    const char *stats = run->request->stats, *csv = run->request->csv, *checkpoint = run->request->timing.checkpoint;
+    const char *stats = run->request->stats, *csv = run->request->csv,
+               *checkpoint = run->request->timing.checkpoint;
     if (checkpoint && (file_same(checkpoint, run->path) || (stats && file_same(checkpoint, stats))))
         return err_set(err, "--checkpoint would write over %s", checkpoint);
     if (checkpoint && !file_check(checkpoint, err))

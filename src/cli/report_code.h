@@ -1,5 +1,5 @@
-/* The code of modules that a run's profiles name, for reports: PTX and code objects of files, of programs, and of
- * the bundled workloads. */
+/* The code of modules that a run's profiles name, for reports: PTX and code objects of files, of programs,
+ * and of the bundled workloads. */
 #ifndef CLI_REPORT_CODE_H
 #define CLI_REPORT_CODE_H
 

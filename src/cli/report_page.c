@@ -134,7 +134,8 @@ bool cmd_report_page(const struct report_page *page, struct err *err)
 
 /* ---- measured ---- */
 
-bool cmd_report_measure(struct report_measured *measured, const struct run_file *run, const char *ncu, struct err *err)
+bool cmd_report_measure(struct report_measured *measured, const struct run_file *run, const char *ncu,
+                        struct err *err)
 {
     return ncu_read(&measured->table, ncu, err) &&
            measure_run(&measured->measurement, run, &measured->table, ncu, err);

@@ -24,7 +24,8 @@ struct report_measured {
     struct ncu_table table;
     struct measurement measurement;
 };
-bool cmd_report_measure(struct report_measured *measured, const struct run_file *run, const char *ncu, struct err *err);
+bool cmd_report_measure(struct report_measured *measured, const struct run_file *run, const char *ncu,
+                        struct err *err);
 void cmd_report_forget(struct report_measured *measured);
 
 #endif

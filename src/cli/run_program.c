@@ -316,8 +316,8 @@ static bool identify(struct run *run, struct err *err)
 static bool choose_lines(struct run *run, struct err *err)
 {
     const struct run_request *request = run->request;
-    return stats_launches_choose(request->stats ? request->stats : request->csv, request->stats_launches, &run->first_line, &run->end_line,
-                                 err) ||
+    return stats_launches_choose(request->stats ? request->stats : request->csv, request->stats_launches,
+                                 &run->first_line, &run->end_line, err) ||
            fail(run, EXIT_USAGE);
 }
 

@@ -236,7 +236,8 @@ bool timing_check_series(const struct timing_request *request, struct err *err)
 bool timing_check(const struct timing_request *request, struct err *err)
 {
     const char *alone = timing_alone(request);
-    if (!timing_check_series(request, err) || !ranks_make_sense(request, err) || !loads_make_sense(request, err))
+    if (!timing_check_series(request, err) || !ranks_make_sense(request, err) ||
+        !loads_make_sense(request, err))
         return false;
     if (!attach_makes_sense(request, err))
         return false;

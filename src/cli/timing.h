@@ -45,7 +45,7 @@ struct timing_request {
         {"--kernels", "LIST",                                                                                \
          "time only launches such as 3-5, counted from 0, or of kernels such as 'scale*'; others just run"}, \
         {"--max-cycles", "N", "cycles after which a kernel fails, as if it never ended; 0: no limit"},       \
-        {"--series", "CYCLES", "with --stats: sample what each GPU does in each so many cycles"},                 \
+        {"--series", "CYCLES", "with --stats: sample what each GPU does in each so many cycles"},            \
         {"--cold-caches", NULL, "every kernel finds empty caches, as under ncu"},                            \
         {"--checkpoint", "FILE",                                                                             \
          "save the run, in the middle of kernels even: at --checkpoint-at, or at Ctrl-C"},                   \

@@ -9,8 +9,8 @@
  * PID.N.launches has the requested launches: LEDGER_LAYOUT, then entries, each a struct ledger_entry followed
  * by its data. An entry is written as a whole or not at all.
  *
- * PID.N.series has samples over time, where they were asked for: LEDGER_SERIES_LAYOUT, then struct machine_sample
- * (system/machine.h).
+ * PID.N.series has samples over time, where they were asked for: LEDGER_SERIES_LAYOUT, then struct
+ * machine_sample (system/machine.h).
  *
  * Launches that do not fit are counted in the file `losses`, whose space is allocated when the folder is
  * made. The file `system` names the system, where the process has chosen one by itself. */

@@ -73,8 +73,8 @@ void gpu_look(struct gpu *gpu, uint32_t slot, struct launch_result *result, stru
  * not before other GPUs of the engine are done. */
 void gpu_abandon(struct gpu *gpu);
 
-/* What it does: SMs' counters of the kernels that run, the memory's since it was made, and blocks and warps on SMs now.
- * Between runs. */
+/* What it does: SMs' counters of the kernels that run, the memory's since it was made, and blocks and warps
+ * on SMs now. Between runs. */
 struct gpu_activity {
     struct sm_counters sm;
     struct memsys_counters mem;

@@ -114,10 +114,10 @@ static int write_script_piece(const char *bytes, size_t count, void *user)
 static void write_value(struct json_writer *json, json_t *value)
 {
     enum { DIGITS = 7 };
-    int failed = json->in_script ? json_dump_callback(value, write_script_piece, json,
-                                                      JSON_COMPACT | JSON_REAL_PRECISION(DIGITS) | JSON_ENCODE_ANY)
-                                 : json_dump_callback(value, write_piece, json,
-                                                      JSON_INDENT(INDENT) | JSON_ENCODE_ANY);
+    int failed = json->in_script
+                     ? json_dump_callback(value, write_script_piece, json,
+                                          JSON_COMPACT | JSON_REAL_PRECISION(DIGITS) | JSON_ENCODE_ANY)
+                     : json_dump_callback(value, write_piece, json, JSON_INDENT(INDENT) | JSON_ENCODE_ANY);
     REQUIRE(!failed);
     json_decref(value);
 }

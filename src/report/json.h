@@ -29,7 +29,8 @@ struct json_writer {
 
 void json_begin(struct json_writer *json, FILE *stream);
 
-/* The same for a script element of a page: short, numbers to 7 digits, and no text in it can end the element. */
+/* The same for a script element of a page: short, numbers to 7 digits, and no text in it can end the element.
+ */
 void json_begin_in_script(struct json_writer *json, FILE *stream);
 
 /* `name` is NULL for an element of a list, and for the outermost value. */

@@ -100,8 +100,7 @@ void json_each_member(const struct json_value *object,
 {
     const char *name;
     json_t *value;
-    json_object_foreach (inner(object), name, value)
-        take(user, name, (const struct json_value *)value);
+    json_object_foreach(inner(object), name, value) take(user, name, (const struct json_value *)value);
 }
 
 bool json_has_members(const struct json_value *value)

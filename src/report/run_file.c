@@ -23,12 +23,14 @@ bool run_file_check(const struct json_value *json, const char *path, struct err 
     if (!json_number(json_member(json, "layout"), &layout) || !json_member(json, "kernels"))
         return err_set(err, "%.300s: this is no run: expected what `heddle run --stats FILE` writes", path);
     if (layout != STATS_LAYOUT)
-        return err_set(err,
-                       "%.300s: its layout is %.20g, and this Heddle reads layout %d: write it again with this "
-                       "version",
-                       path, layout, STATS_LAYOUT);
-    return has_parts(json) || err_set(err, "%.300s: this run is damaged: expected a system, a mode, and kernels "
-                                           "with names and metrics",
+        return err_set(
+            err,
+            "%.300s: its layout is %.20g, and this Heddle reads layout %d: write it again with this "
+            "version",
+            path, layout, STATS_LAYOUT);
+    return has_parts(json) || err_set(err,
+                                      "%.300s: this run is damaged: expected a system, a mode, and kernels "
+                                      "with names and metrics",
                                       path);
 }
 

@@ -1,4 +1,5 @@
-/* A run as `heddle run --stats FILE` and `heddle bench --json FILE` wrote it, read back: docs/stats.schema.json. */
+/* A run as `heddle run --stats FILE` and `heddle bench --json FILE` wrote it, read back:
+ * docs/stats.schema.json. */
 #ifndef REPORT_RUN_FILE_H
 #define REPORT_RUN_FILE_H
 

@@ -108,7 +108,8 @@ struct machine_windows {
     void *user;
 };
 
-/* What a GPU did in a span of time (machine_options.series_cycles): counters of its SMs and of its memory, by name. */
+/* What a GPU did in a span of time (machine_options.series_cycles): counters of its SMs and of its memory, by
+ * name. */
 #define SERIES_COUNTS(C)                                                                                     \
     C(instructions, sm.instructions)                                                                         \
     C(issue_cycles, sm.issue_cycles)                                                                         \

@@ -2,9 +2,9 @@
 #include "base/mem.h"
 #include "system/parts.h"
 
-struct sampled { /* a GPU */
-    struct sm_counters ended;    /* of kernels that do not run any more */
-    struct gpu_activity before;  /* at the last sample */
+struct sampled {                /* a GPU */
+    struct sm_counters ended;   /* of kernels that do not run any more */
+    struct gpu_activity before; /* at the last sample */
 };
 
 struct series {
@@ -52,7 +52,8 @@ static void add(struct sm_counters *sum, const struct sm_counters *more)
 }
 
 /* Each row is the difference of a counter to that of the last sample. */
-static void fill(struct machine_sample *sample, const struct gpu_activity *now, const struct gpu_activity *before)
+static void fill(struct machine_sample *sample, const struct gpu_activity *now,
+                 const struct gpu_activity *before)
 {
 #define C(name, counter) sample->name = now->counter - before->counter;
     SERIES_COUNTS(C)

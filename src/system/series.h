@@ -1,5 +1,6 @@
-/* Samples over time: what each GPU did in each so many cycles (`--series CYCLES`). The engine's runs are cut at the
- * samples' times, which changes no result: so samples are exact, and the same for any number of threads. */
+/* Samples over time: what each GPU did in each so many cycles (`--series CYCLES`). The engine's runs are cut
+ * at the samples' times, which changes no result: so samples are exact, and the same for any number of
+ * threads. */
 #ifndef SYSTEM_SERIES_H
 #define SYSTEM_SERIES_H
 

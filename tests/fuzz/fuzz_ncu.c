@@ -18,7 +18,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
         const struct ncu_launch *launch = &table.launches[i];
         double value;
         for (size_t k = 0; k < launch->count; k++, values++)
-            if (!ncu_find(&table, launch, table.metrics.at[launch->values[k].metric], &value) || value - value != 0)
+            if (!ncu_find(&table, launch, table.metrics.at[launch->values[k].metric], &value) ||
+                value - value != 0)
                 abort();
         ncu_same_kernel(launch->kernel, "ns::kernel<8, float>", "_Z6kernel");
         if (!ncu_same_kernel(launch->kernel, launch->kernel, ""))

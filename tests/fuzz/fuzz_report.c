@@ -1,5 +1,5 @@
-/* Any bytes as the JSON of a run: refused with one line, or a report is made of it, and a comparison with itself, that
- * shows no change. No name ends the element that holds the data. */
+/* Any bytes as the JSON of a run: refused with one line, or a report is made of it, and a comparison with
+ * itself, that shows no change. No name ends the element that holds the data. */
 #include "report/compare/compare.h"
 #include "report/page/page.h"
 #include "base/mem.h"

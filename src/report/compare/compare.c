@@ -50,7 +50,8 @@ static const struct json_value *find_kernel(const struct run_file *run, const ch
     const struct json_value *kernels = json_member(run->json, "kernels");
     for (size_t i = 0; i < json_length(kernels); i++) {
         const struct json_value *one = json_element(kernels, i);
-        if (!strcmp(json_text_at(one, "kernel", ""), kernel) && timed == (json_member(one, "stall_cycles") != NULL))
+        if (!strcmp(json_text_at(one, "kernel", ""), kernel) &&
+            timed == (json_member(one, "stall_cycles") != NULL))
             return one;
     }
     return NULL;
@@ -66,7 +67,8 @@ static int by_change(const void *left, const void *right)
 static void compare_metrics(struct compared_kernel *kernel, const struct json_value *before,
                             const struct json_value *after, bool timed)
 {
-    double launches_before = json_number_at(before, "launches", 1), launches_after = json_number_at(after, "launches", 1);
+    double launches_before = json_number_at(before, "launches", 1),
+           launches_after = json_number_at(after, "launches", 1);
     size_t capacity = 0;
     for (const struct metric_row *row = metric_rows; row->name; row++) {
         double x, y;
@@ -91,7 +93,8 @@ static void compare_metrics(struct compared_kernel *kernel, const struct json_va
 
 /* ---- what moved with it ---- */
 
-/* Metrics that explain others, and by how much they must change to be told: points of a percentage, or percent. */
+/* Metrics that explain others, and by how much they must change to be told: points of a percentage, or
+ * percent. */
 static const struct {
     const char *metric, *words;
     bool in_points;
@@ -152,7 +155,8 @@ static void tell_stalls(const struct json_value *before, const struct json_value
     for (int i = 0; i < STALL_COUNT; i++) {
         double a = json_number_at(x, stall_name((enum stall)i), 0) / launches_x,
                b = json_number_at(y, stall_name((enum stall)i), 0) / launches_y;
-        changes[i] = (struct stall_change){(enum stall)i, i == STALL_selected || i == STALL_not_selected ? 0 : b - a};
+        changes[i] =
+            (struct stall_change){(enum stall)i, i == STALL_selected || i == STALL_not_selected ? 0 : b - a};
         all_x += a;
         all_y += b;
     }
@@ -168,7 +172,8 @@ static void tell_stalls(const struct json_value *before, const struct json_value
     }
 }
 
-static void tell_why(struct compared_kernel *kernel, const struct json_value *before, const struct json_value *after)
+static void tell_why(struct compared_kernel *kernel, const struct json_value *before,
+                     const struct json_value *after)
 {
     double launches_before = fmax(json_number_at(before, "launches", 1), 1),
            launches_after = fmax(json_number_at(after, "launches", 1), 1);
@@ -203,7 +208,8 @@ static void compare_pairs(struct compared_kernel *kernel, const struct launch_li
 {
     kernel->launches = min_u64(before->count, after->count);
     for (size_t i = 0; i < kernel->launches; i++) {
-        double x = metric_of(before->at[i], metric), y = metric_of(after->at[i], metric), change = compare_change(x, y);
+        double x = metric_of(before->at[i], metric), y = metric_of(after->at[i], metric),
+               change = compare_change(x, y);
         kernel->before += x;
         kernel->after += y;
         if (fabs(change) > fabs(kernel->worst_change)) {
@@ -213,7 +219,8 @@ static void compare_pairs(struct compared_kernel *kernel, const struct launch_li
     }
 }
 
-static void compare_kernel(struct comparison *c, const struct json_value *before, const struct json_value *after)
+static void compare_kernel(struct comparison *c, const struct json_value *before,
+                           const struct json_value *after)
 {
     const char *name = json_text_at(before, "name", ""), *kernel_name = json_text_at(before, "kernel", name);
     const char *metric = c->timed ? time_metric : count_metric;
@@ -221,9 +228,11 @@ static void compare_kernel(struct comparison *c, const struct json_value *before
     struct compared_kernel kernel = {.name = name};
     compare_launches(c->before, kernel_name, &old);
     compare_launches(c->after, kernel_name, &new);
-    double launches_before = json_number_at(before, "launches", 1), launches_after = json_number_at(after, "launches", 1);
+    double launches_before = json_number_at(before, "launches", 1),
+           launches_after = json_number_at(after, "launches", 1);
     compare_pairs(&kernel, &old, &new, metric);
-    if (!kernel.launches && launches_before > 0 && launches_after > 0) { /* none was kept one by one: the mean of all */
+    if (!kernel.launches && launches_before > 0 &&
+        launches_after > 0) { /* none was kept one by one: the mean of all */
         kernel.launches = (size_t)fmin(launches_before, launches_after);
         kernel.before = metric_of(before, metric) / launches_before * (double)kernel.launches;
         kernel.after = metric_of(after, metric) / launches_after * (double)kernel.launches;
@@ -265,7 +274,8 @@ static void add_setting(void *user, const char *name, const struct json_value *v
 static void add_section(void *user, const char *name, const struct json_value *value)
 {
     struct comparison *c = user;
-    struct settings settings = {.c = c, .other = json_at(json_member(c->after->json, "config"), name), .section = name};
+    struct settings settings = {
+        .c = c, .other = json_at(json_member(c->after->json, "config"), name), .section = name};
     if (json_has_members(value))
         json_each_member(value, add_setting, &settings);
 }
@@ -281,7 +291,8 @@ static int by_time(const void *left, const void *right)
 
 void compare_runs(struct comparison *c, const struct run_file *before, const struct run_file *after)
 {
-    const struct json_value *old = json_member(before->json, "kernels"), *new = json_member(after->json, "kernels");
+    const struct json_value *old = json_member(before->json, "kernels"),
+                            *new = json_member(after->json, "kernels");
     *c = (struct comparison){
         .before = before, .after = after, .timed = run_file_is_timed(before) && run_file_is_timed(after)};
     c->kernels = mem_alloc(json_length(old), sizeof *c->kernels);

@@ -1,5 +1,5 @@
-/* Runs beside each other: kernel by kernel what changed, and which causes moved with it. And a run beside what a
- * real GPU's profiler measured. Kernels are matched by name, launches of a kernel in their order. */
+/* Runs beside each other: kernel by kernel what changed, and which causes moved with it. And a run beside
+ * what a real GPU's profiler measured. Kernels are matched by name, launches of a kernel in their order. */
 #ifndef COMPARE_COMPARE_H
 #define COMPARE_COMPARE_H
 
@@ -19,12 +19,12 @@ struct compared_metric {
 
 struct compared_kernel {
     const char *name;
-    size_t launches;            /* in both: pairs */
-    double before, after;       /* ns of all of these; or instructions, where there is no time */
-    double change;              /* percent */
-    struct text why;            /* what moved with it, in words */
-    size_t worst;               /* the pair that changed most, */
-    double worst_change;        /* and by how much: percent */
+    size_t launches;                 /* in both: pairs */
+    double before, after;            /* ns of all of these; or instructions, where there is no time */
+    double change;                   /* percent */
+    struct text why;                 /* what moved with it, in words */
+    size_t worst;                    /* the pair that changed most, */
+    double worst_change;             /* and by how much: percent */
     struct compared_metric *metrics; /* those that changed, most first */
     size_t metric_count;
 };
@@ -74,7 +74,8 @@ bool measure_run(struct measurement *measurement, const struct run_file *run, co
                  const char *path, struct err *err);
 void measure_fini(struct measurement *measurement);
 void measure_tell(const struct measurement *measurement, struct text *text);
-void measure_write(const struct measurement *measurement, struct json_writer *json); /* the member "measured" */
+void measure_write(const struct measurement *measurement,
+                   struct json_writer *json); /* the member "measured" */
 
 /* ---- for both ---- */
 

@@ -36,7 +36,8 @@ static void tell_scaled(double value, const char *const units[], int count, stru
 
 void compare_value_tell(double value, const char *unit, struct text *text)
 {
-    static const char *const times[] = {" ns", " us", " ms", " s"}, *const bytes[] = {" B", " kB", " MB", " GB", " TB"},
+    static const char *const times[] = {" ns", " us", " ms", " s"},
+                             *const bytes[] = {" B", " kB", " MB", " GB", " TB"},
                              *const counts[] = {"", " k", " M", " G", " T"};
     if (!strcmp(unit, "ns"))
         tell_scaled(value, times, COUNT_OF(times), text);
@@ -72,7 +73,8 @@ static void add_name(const char *name, struct text *text)
     text_fini(&cell);
 }
 
-static void add_lines(const struct text *lines, size_t count, size_t most, const char *what, struct text *text)
+static void add_lines(const struct text *lines, size_t count, size_t most, const char *what,
+                      struct text *text)
 {
     for (size_t i = 0; i < count && i < most; i++)
         text_add(text, "  %s\n", lines[i].at);
@@ -96,8 +98,9 @@ void compare_tell(const struct comparison *c, struct text *text)
     if (!c->kernel_count) {
         text_add(text, "no kernel is in both\n");
     } else {
-        text_add(text, "\n%-*s %8s %9s %9s %9s\n", NAME_WIDTH, c->timed ? "kernel: time" : "kernel: warp instructions",
-                 "launches", "baseline", "now", "change");
+        text_add(text, "\n%-*s %8s %9s %9s %9s\n", NAME_WIDTH,
+                 c->timed ? "kernel: time" : "kernel: warp instructions", "launches", "baseline", "now",
+                 "change");
         for (size_t i = 0; i < c->kernel_count && i < MOST_KERNELS; i++) {
             const struct compared_kernel *kernel = &c->kernels[i];
             add_name(kernel->name, text);
@@ -185,7 +188,8 @@ void compare_write(const struct comparison *c, struct json_writer *json)
 
 void measure_tell(const struct measurement *m, struct text *text)
 {
-    text_add(text, "%s beside what ncu measured, %s: %zu launches in both\n", m->run->path, m->path, m->pairs);
+    text_add(text, "%s beside what ncu measured, %s: %zu launches in both\n", m->run->path, m->path,
+             m->pairs);
     text_add(text, "\n%-66s %8s %10s %11s\n", "metric", "launches", "mean error", "correlation");
     for (size_t i = 0; i < m->metric_count; i++) {
         const struct measured_metric *metric = &m->metrics[i];
@@ -198,7 +202,8 @@ void measure_tell(const struct measurement *m, struct text *text)
         else
             text_add(text, "%11.3f\n", metric->correlation);
     }
-    text_add(text, "\n%-*s %8s %10s %10s %9s\n", NAME_WIDTH, "kernel", "launch", "measured", "simulated", "error");
+    text_add(text, "\n%-*s %8s %10s %10s %9s\n", NAME_WIDTH, "kernel", "launch", "measured", "simulated",
+             "error");
     for (size_t i = 0; i < m->metrics[0].count && i < MOST_METRICS_TOLD; i++) {
         const struct measured_point *point = &m->metrics[0].points[i];
         add_name(point->kernel, text);

@@ -98,7 +98,8 @@ static void make_metrics(struct measurement *m, const struct ncu_table *table)
         rows++;
     m->metrics = mem_alloc(rows, sizeof *m->metrics);
     for (size_t i = 0; i < rows; i++)
-        if (metric_rows[i].section != METRIC_COUNTED && names_find(&table->metrics, metric_rows[i].name) != NO_NAME)
+        if (metric_rows[i].section != METRIC_COUNTED &&
+            names_find(&table->metrics, metric_rows[i].name) != NO_NAME)
             m->metrics[m->metric_count++] = (struct measured_metric){.row = &metric_rows[i]};
 }
 
@@ -123,8 +124,8 @@ static void order_metrics(struct measurement *m)
         }
 }
 
-bool measure_run(struct measurement *m, const struct run_file *run, const struct ncu_table *table, const char *path,
-                 struct err *err)
+bool measure_run(struct measurement *m, const struct run_file *run, const struct ncu_table *table,
+                 const char *path, struct err *err)
 {
     const struct json_value *kernels = json_member(run->json, "kernels");
     size_t count = json_length(kernels);
@@ -155,8 +156,9 @@ bool measure_run(struct measurement *m, const struct run_file *run, const struct
         mem_free(pairings[i].launches.at);
     mem_free(pairings);
     if (!m->pairs)
-        return err_set(err, "%.200s and %.200s have no launch of a kernel in common (--stats-launches says which "
-                            "are kept)",
+        return err_set(err,
+                       "%.200s and %.200s have no launch of a kernel in common (--stats-launches says which "
+                       "are kept)",
                        run->path, path);
     return m->metric_count || err_set(err, "%.200s has no metric that %.200s has", path, run->path);
 }

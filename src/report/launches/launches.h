@@ -81,7 +81,8 @@ bool launches_are_whole(const struct launches *lines, const char *folder, struct
 /* ---- launches_series.c ---- */
 
 bool launches_read_series(const char *path, struct launches *lines, struct err *err);
-void launches_write_series(const struct launches *lines, const struct launch_run *run, struct json_writer *json);
+void launches_write_series(const struct launches *lines, const struct launch_run *run,
+                           struct json_writer *json);
 
 /* ---- launches_sums.c ---- */
 
@@ -141,6 +142,7 @@ void launches_explain(const struct launches *lines, const struct launch_run *run
 bool launches_write(struct launches *lines, const struct launch_run *run, const char *path, struct err *err);
 
 /* --csv FILE: in the layout of ncu's raw page. */
-bool launches_write_csv(const struct launches *lines, const struct launch_run *run, const char *path, struct err *err);
+bool launches_write_csv(const struct launches *lines, const struct launch_run *run, const char *path,
+                        struct err *err);
 
 #endif

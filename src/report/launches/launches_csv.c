@@ -1,5 +1,5 @@
-/* Launches in the layout of `ncu --csv --page raw --print-units base`: a head, a row of units, and a row for each launch
- * that was kept. Columns are metrics that ncu has, too; scripts made for its files read these. */
+/* Launches in the layout of `ncu --csv --page raw --print-units base`: a head, a row of units, and a row for
+ * each launch that was kept. Columns are metrics that ncu has, too; scripts made for its files read these. */
 #include "report/launches/launches.h"
 #include "base/demangle.h"
 #include "base/file.h"
@@ -73,9 +73,10 @@ static bool is_column(const struct csv *csv, const struct metric_row *row)
 
 static void write_head(const struct csv *csv)
 {
-    fputs("\"ID\",\"Process ID\",\"Process Name\",\"Host Name\",\"Kernel Name\",\"Context\",\"Stream\",\"Block "
-          "Size\",\"Grid Size\",\"Device\",\"CC\"",
-          csv->file);
+    fputs(
+        "\"ID\",\"Process ID\",\"Process Name\",\"Host Name\",\"Kernel Name\",\"Context\",\"Stream\",\"Block "
+        "Size\",\"Grid Size\",\"Device\",\"CC\"",
+        csv->file);
     for (const struct metric_row *row = metric_rows; row->name; row++)
         if (is_column(csv, row))
             fprintf(csv->file, ",\"%s\"", row->name);
@@ -124,7 +125,8 @@ static void write_launch(void *user, const struct launch_one *line)
     text_fini(&name);
 }
 
-bool launches_write_csv(const struct launches *lines, const struct launch_run *run, const char *path, struct err *err)
+bool launches_write_csv(const struct launches *lines, const struct launch_run *run, const char *path,
+                        struct err *err)
 {
     struct file_writer writer;
     if (!file_open(&writer, path, err))

@@ -10,7 +10,8 @@ static bool is_more(const struct text *content, size_t count, const struct launc
 {
     if (count != lines->sample_count)
         return count > lines->sample_count;
-    return count && memcmp(content->at + sizeof(uint64_t), lines->samples, count * sizeof *lines->samples) > 0;
+    return count &&
+           memcmp(content->at + sizeof(uint64_t), lines->samples, count * sizeof *lines->samples) > 0;
 }
 
 /* Each process has a time of its own: of several, one is shown. */
@@ -37,7 +38,7 @@ bool launches_read_series(const char *path, struct launches *lines, struct err *
 /* ---- rows ---- */
 
 struct sampled_gpu {
-    double sms, cycles; /* SMs; cycles of the sample */
+    double sms, cycles;                     /* SMs; cycles of the sample */
     double schedulers, seconds, dram_bytes; /* that DRAM could have moved */
 };
 
@@ -128,7 +129,8 @@ static void write_gpu(const struct launches *lines, uint64_t gpu, const struct s
     json_close(json);
 }
 
-void launches_write_series(const struct launches *lines, const struct launch_run *run, struct json_writer *json)
+void launches_write_series(const struct launches *lines, const struct launch_run *run,
+                           struct json_writer *json)
 {
     uint64_t gpus = 0;
     if (!run->series_cycles)

@@ -5,7 +5,8 @@
 #include <ctype.h>
 #include <string.h>
 
-/* Without the type of what it returns, parameters, blanks, casts in arguments ("(int)8") and suffixes of numbers. */
+/* Without the type of what it returns, parameters, blanks, casts in arguments ("(int)8") and suffixes of
+ * numbers. */
 static void simplify(const char *name, struct text *simple)
 {
     int depth = 0, round = 0;

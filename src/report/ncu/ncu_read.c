@@ -111,11 +111,33 @@ static const struct {
     const char *unit;
     double scale;
 } units[] = {
-    {"nsecond", 1},   {"usecond", 1e3},  {"msecond", 1e6}, {"second", 1e9}, {"ns", 1},       {"us", 1e3},
-    {"ms", 1e6},      {"s", 1e9},        {"Kbyte", 1e3},   {"Mbyte", 1e6},  {"Gbyte", 1e9},  {"Tbyte", 1e12},
-    {"KB", 1e3},      {"MB", 1e6},       {"GB", 1e9},      {"TB", 1e12},    {"Kibyte", 1024}, {"Mibyte", 1048576},
-    {"Khz", 1e3},     {"Mhz", 1e6},      {"Ghz", 1e9},     {"KHz", 1e3},    {"MHz", 1e6},    {"GHz", 1e9},
-    {"cycle/nsecond", 1e9}, {"cycle/usecond", 1e6}, {"cycle/msecond", 1e3},
+    {"nsecond", 1},
+    {"usecond", 1e3},
+    {"msecond", 1e6},
+    {"second", 1e9},
+    {"ns", 1},
+    {"us", 1e3},
+    {"ms", 1e6},
+    {"s", 1e9},
+    {"Kbyte", 1e3},
+    {"Mbyte", 1e6},
+    {"Gbyte", 1e9},
+    {"Tbyte", 1e12},
+    {"KB", 1e3},
+    {"MB", 1e6},
+    {"GB", 1e9},
+    {"TB", 1e12},
+    {"Kibyte", 1024},
+    {"Mibyte", 1048576},
+    {"Khz", 1e3},
+    {"Mhz", 1e6},
+    {"Ghz", 1e9},
+    {"KHz", 1e3},
+    {"MHz", 1e6},
+    {"GHz", 1e9},
+    {"cycle/nsecond", 1e9},
+    {"cycle/usecond", 1e6},
+    {"cycle/msecond", 1e3},
 };
 
 /* "Gbyte/second" is as "Gbyte": of a second are all that we have. */
@@ -157,14 +179,14 @@ static enum number parse_number(const char *text, double *value)
     return count && !*end && *value - *value == 0 ? NUMBER_IS : NUMBER_IS_NONE;
 }
 
-static bool take_value(struct reader *reader, struct ncu_table *table, struct ncu_launch *launch, const char *metric,
-                       const char *unit, const char *text, struct err *err)
+static bool take_value(struct reader *reader, struct ncu_table *table, struct ncu_launch *launch,
+                       const char *metric, const char *unit, const char *text, struct err *err)
 {
     double value;
     enum number number = parse_number(text, &value);
     if (number == NUMBER_IS_FOREIGN)
-        return err_set(err, "%.200s:%u: '%.60s' has points between thousands: run ncu with LC_ALL=C", reader->name,
-                       reader->line, text);
+        return err_set(err, "%.200s:%u: '%.60s' has points between thousands: run ncu with LC_ALL=C",
+                       reader->name, reader->line, text);
     if (number == NUMBER_IS_NONE || !*metric)
         return true;
     mem_grow(launch->values, launch->count, launch->capacity);
@@ -202,8 +224,8 @@ static struct row take_row(struct row *from)
 static bool has_width(const struct reader *reader, const struct row *head, struct err *err)
 {
     return reader->row.count == head->count ||
-           err_set(err, "%.300s:%u: a row of %zu fields, expected %zu, as the head has", reader->name, reader->line,
-                   reader->row.count, head->count);
+           err_set(err, "%.300s:%u: a row of %zu fields, expected %zu, as the head has", reader->name,
+                   reader->line, reader->row.count, head->count);
 }
 
 static bool is_blank(const struct row *row)
@@ -217,8 +239,9 @@ static bool read_wide(struct reader *reader, struct ncu_table *table, const stru
     int kernel = column_of(head, "Kernel Name");
     struct row unit_row = {0};
     if (read_row(reader, &is_bad, err) && *reader->row.at[0]) /* the row of units has no ID */
-        good = err_set(err, "%.300s:%u: expected the row of units that follows the head: this is not ncu's raw page",
-                       reader->name, reader->line);
+        good = err_set(
+            err, "%.300s:%u: expected the row of units that follows the head: this is not ncu's raw page",
+            reader->name, reader->line);
     good = good && !is_bad;
     if (good && reader->row.count)
         good = has_width(reader, head, err);
@@ -227,7 +250,8 @@ static bool read_wide(struct reader *reader, struct ncu_table *table, const stru
         if (is_blank(&reader->row))
             continue;
         good = has_width(reader, head, err);
-        struct ncu_launch *launch = good ? add_launch(table, reader->row.at[kernel], reader->row.at[0]) : NULL;
+        struct ncu_launch *launch =
+            good ? add_launch(table, reader->row.at[kernel], reader->row.at[0]) : NULL;
         for (size_t i = 0; good && i < head->count; i++)
             good = !strstr(head->at[i], "__") ||
                    take_value(reader, table, launch, head->at[i], unit_row.at[i], reader->row.at[i], err);
@@ -256,7 +280,8 @@ static const struct {
     {"Achieved Occupancy", "%", "sm__warps_active.avg.pct_of_peak_sustained_active"},
     {"Theoretical Occupancy", "%", "sm__maximum_warps_per_active_cycle_pct"},
     {"Avg. Active Threads Per Warp", "", "smsp__thread_inst_executed_per_inst_executed.ratio"},
-    {"Avg. Not Predicated Off Threads Per Warp", "", "smsp__thread_inst_executed_pred_on_per_inst_executed.ratio"},
+    {"Avg. Not Predicated Off Threads Per Warp", "",
+     "smsp__thread_inst_executed_pred_on_per_inst_executed.ratio"},
     {"Executed Instructions", "", "smsp__inst_executed.sum"},
     {"Registers Per Thread", "", "launch__registers_per_thread"},
     {"Grid Size", "", "launch__grid_size"},
@@ -295,14 +320,16 @@ static bool read_long(struct reader *reader, struct ncu_table *table, const stru
             continue;
         /* rules have fewer fields in some versions, and are no values */
         size_t needed = (size_t)(metric > value ? metric : value);
-        if (reader->row.count <= needed || reader->row.count <= (size_t)unit || reader->row.count <= (size_t)kernel) {
+        if (reader->row.count <= needed || reader->row.count <= (size_t)unit ||
+            reader->row.count <= (size_t)kernel) {
             good = has_width(reader, head, err);
             continue;
         }
         char **row = reader->row.at;
         if (!launch || strcmp(launch->id, row[0]) != 0)
             launch = add_launch(table, row[kernel], row[0]);
-        good = take_value(reader, table, launch, metric_of(row[metric], row[unit]), row[unit], row[value], err);
+        good =
+            take_value(reader, table, launch, metric_of(row[metric], row[unit]), row[unit], row[value], err);
     }
     return good && !is_bad;
 }
@@ -313,17 +340,20 @@ static bool read_table(struct reader *reader, struct ncu_table *table, struct er
 {
     bool is_bad = false;
     if (!find_head(reader))
-        return err_set(err,
-                       "%.300s: this is no CSV of ncu: expected a line that begins with \"ID\", as `ncu --csv --page "
-                       "raw` writes",
-                       reader->name);
+        return err_set(
+            err,
+            "%.300s: this is no CSV of ncu: expected a line that begins with \"ID\", as `ncu --csv --page "
+            "raw` writes",
+            reader->name);
     if (!read_row(reader, &is_bad, err))
         return false;
     struct row head = take_row(&reader->row);
-    bool good = column_of(&head, "Kernel Name") != NO_COLUMN ||
-                err_set(err, "%.300s:%u: the head has no column Kernel Name: this version of ncu is not known",
-                        reader->name, reader->line);
-    bool is_long = column_of(&head, "Metric Name") != NO_COLUMN && column_of(&head, "Metric Value") != NO_COLUMN;
+    bool good =
+        column_of(&head, "Kernel Name") != NO_COLUMN ||
+        err_set(err, "%.300s:%u: the head has no column Kernel Name: this version of ncu is not known",
+                reader->name, reader->line);
+    bool is_long =
+        column_of(&head, "Metric Name") != NO_COLUMN && column_of(&head, "Metric Value") != NO_COLUMN;
     good = good && (is_long ? read_long(reader, table, &head, err) : read_wide(reader, table, &head, err));
     free_row(&head);
     if (!good)
@@ -331,8 +361,9 @@ static bool read_table(struct reader *reader, struct ncu_table *table, struct er
     for (size_t i = 0; i < table->count; i++)
         if (table->launches[i].count)
             return true;
-    return err_set(err, "%.300s: ncu measured nothing that is known here: expected metrics such as "
-                        "gpu__time_duration.sum",
+    return err_set(err,
+                   "%.300s: ncu measured nothing that is known here: expected metrics such as "
+                   "gpu__time_duration.sum",
                    reader->name);
 }
 
@@ -368,7 +399,8 @@ void ncu_fini(struct ncu_table *table)
     *table = (struct ncu_table){0};
 }
 
-bool ncu_find(const struct ncu_table *table, const struct ncu_launch *launch, const char *metric, double *value)
+bool ncu_find(const struct ncu_table *table, const struct ncu_launch *launch, const char *metric,
+              double *value)
 {
     size_t number = names_find(&table->metrics, metric);
     for (size_t i = 0; i < launch->count && number != NO_NAME; i++)

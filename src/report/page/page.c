@@ -67,9 +67,9 @@ static void write_rows(struct json_writer *json)
 void page_run_write(const struct page_request *request, const struct run_file *run, struct json_writer *json)
 {
     static const char *const as_they_are[] = {
-        "heddle", "system",      "mode",  "state",   "exit_status",    "signal",        "program", "arguments", "options",
-        "config", "time_ps",     "copies", "links",  "launches_total", "launches_kept", "launches_lost",
-        "guest",  "cpu",   "host"};
+        "heddle",        "system",        "mode",   "state",   "exit_status", "signal", "program",
+        "arguments",     "options",       "config", "time_ps", "copies",      "links",  "launches_total",
+        "launches_kept", "launches_lost", "guest",  "cpu",     "host"};
     json_open_object(json, NULL);
     json_put_text(json, "path", run->path);
     for (size_t i = 0; i < COUNT_OF(as_they_are); i++)
@@ -102,14 +102,16 @@ static void write_data(const struct page_request *request, FILE *file)
 void page_write(const struct page_request *request, FILE *file)
 {
     fputs("<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
-          "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'; "
+          "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src "
+          "'unsafe-inline'; "
           "script-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'\">\n"
           "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
           "<meta name=\"referrer\" content=\"no-referrer\">\n"
           "<link rel=\"icon\" href=\"data:,\">\n<title>Heddle report</title>\n<style>\n",
           file);
     put(page_style, page_style_end, file);
-    fputs("</style>\n</head>\n<body>\n<noscript>This report is drawn by a script in it, which the browser does not "
+    fputs("</style>\n</head>\n<body>\n<noscript>This report is drawn by a script in it, which the browser "
+          "does not "
           "run.</noscript>\n<div id=\"page\"></div>\n<script type=\"application/json\" id=\"data\">",
           file);
     write_data(request, file);

@@ -22,8 +22,7 @@ static const struct {
     const char *word;
     double flops;
 } verbs[] = {
-    {"add", 1},  {"sub", 1},    {"mul", 1}, {"fma", 2},
-    {"mad", 2},  {"mac", 2},    {"subrev", 1},
+    {"add", 1}, {"sub", 1}, {"mul", 1}, {"fma", 2}, {"mad", 2}, {"mac", 2}, {"subrev", 1},
 };
 
 static const struct {

@@ -112,7 +112,8 @@ static void write_flops(const struct json_value *places, struct json_writer *jso
     json_close(json);
 }
 
-static void write_profile(const struct json_value *kernel, struct names_of_run *names, struct json_writer *json)
+static void write_profile(const struct json_value *kernel, struct names_of_run *names,
+                          struct json_writer *json)
 {
     const struct json_value *places = json_member(kernel, "profile");
     if (!json_length(places))
@@ -129,9 +130,18 @@ static void write_profile(const struct json_value *kernel, struct names_of_run *
 static void write_kernel(const struct json_value *kernel, bool timed, struct names_of_run *names,
                          struct json_writer *json)
 {
-    static const char *const as_they_are[] = {"name",   "kernel", "launches", "launches_failed",      "failed",
-                                              "grid",   "block",  "why",      "launches_interrupted", "active_lanes",
-                                              "causes", "instructions_by_unit"};
+    static const char *const as_they_are[] = {"name",
+                                              "kernel",
+                                              "launches",
+                                              "launches_failed",
+                                              "failed",
+                                              "grid",
+                                              "block",
+                                              "why",
+                                              "launches_interrupted",
+                                              "active_lanes",
+                                              "causes",
+                                              "instructions_by_unit"};
     json_open_object(json, NULL);
     for (size_t i = 0; i < COUNT_OF(as_they_are); i++)
         json_put_value(json, as_they_are[i], json_member(kernel, as_they_are[i]));
@@ -188,13 +198,15 @@ static size_t find_kernel(const struct json_value *kernels, const struct json_va
     bool timed = json_member(launch, "stall_cycles");
     for (size_t i = 0; i < json_length(kernels); i++) {
         const struct json_value *kernel = json_element(kernels, i);
-        if (!strcmp(json_text_at(kernel, "kernel", ""), name) && timed == !!json_member(kernel, "stall_cycles"))
+        if (!strcmp(json_text_at(kernel, "kernel", ""), name) &&
+            timed == !!json_member(kernel, "stall_cycles"))
             return i;
     }
     return 0;
 }
 
-static void write_column(const struct json_value *launches, size_t count, const char *member, struct json_writer *json)
+static void write_column(const struct json_value *launches, size_t count, const char *member,
+                         struct json_writer *json)
 {
     json_open_list(json, member);
     for (size_t i = 0; i < count; i++)
@@ -203,7 +215,8 @@ static void write_column(const struct json_value *launches, size_t count, const 
 }
 
 /* A metric that is 0 everywhere has nothing to say. */
-static void write_metric(const struct json_value *launches, size_t count, const char *name, struct json_writer *json)
+static void write_metric(const struct json_value *launches, size_t count, const char *name,
+                         struct json_writer *json)
 {
     bool some = false;
     for (size_t i = 0; i < count && !some; i++)

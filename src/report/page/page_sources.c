@@ -14,8 +14,8 @@ enum {
     LINES_BEHIND = 6,
 };
 
-/* A run's file may come from anybody, and a report may go to anybody: what is no source is not taken in, whatever
- * a profile names. */
+/* A run's file may come from anybody, and a report may go to anybody: what is no source is not taken in,
+ * whatever a profile names. */
 static bool is_source(const char *path)
 {
     static const char *const endings[] = {".cu",  ".cuh", ".h",  ".hh", ".hpp", ".hxx", ".inl", ".inc",
@@ -133,10 +133,12 @@ static struct page_lines lines_of(struct used used, struct json_writer *json)
 {
     return (struct page_lines){.json = json,
                                .from = used.first > LINES_BEFORE ? used.first - LINES_BEFORE : 1,
-                               .to = used.last < UINT32_MAX - LINES_BEHIND ? used.last + LINES_BEHIND : used.last};
+                               .to = used.last < UINT32_MAX - LINES_BEHIND ? used.last + LINES_BEHIND
+                                                                           : used.last};
 }
 
-void page_sources_write(const struct page_request *request, const struct run_file *run, struct json_writer *json)
+void page_sources_write(const struct page_request *request, const struct run_file *run,
+                        struct json_writer *json)
 {
     struct all_used files = {0}, modules = {0};
     size_t room = MOST_BYTES;
