@@ -218,7 +218,7 @@ static bool makes_sense(const struct run_request *request, struct err *err)
     if (ranks_job().count > 1 && request->cpu)
         return err_set(err, "--cpu does not go with several ranks");
     return timing_check(&request->timing, err) && cmd_record_check(&request->timing, err) &&
-           (request->stats || !request->timing.series || err_set(err, "--series needs --stats FILE")) &&
+           timing_keeps_series(&request->timing, request->stats, err) &&
            cmd_trace_mem_check(request->trace_mem, &request->timing, err);
 }
 

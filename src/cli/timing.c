@@ -233,6 +233,11 @@ bool timing_check_series(const struct timing_request *request, struct err *err)
     return !request->series || !without || err_set(err, "--series does not go with %s", without);
 }
 
+bool timing_keeps_series(const struct timing_request *request, const char *stats, struct err *err)
+{
+    return stats || !request->series || err_set(err, "--series needs a file for its samples: --stats FILE");
+}
+
 bool timing_check(const struct timing_request *request, struct err *err)
 {
     const char *alone = timing_alone(request);

@@ -70,6 +70,8 @@ bool timing_check(const struct timing_request *request, struct err *err);
 
 /* Samples over time, once it is known where the machine is. */
 bool timing_check_series(const struct timing_request *request, struct err *err);
+/* ... and whether they go anywhere: to this file of --stats or --json, or NULL. */
+bool timing_keeps_series(const struct timing_request *request, const char *stats, struct err *err);
 
 /* Timing is on when asked for, or when something is said that only it has. */
 bool timing_is_on(const struct timing_request *request);

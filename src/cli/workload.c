@@ -289,6 +289,7 @@ int cmd_workload(int count, char **words)
     catch_interrupts();
     if (!timing_from_environment(&r.timing, &err) ||
         !options_parse(r.rows, count - 1, words + 1, &r, took, &err) || !over_ranks_begin(&err) ||
+        !timing_keeps_series(&r.timing, r.json, &err) ||
         !stats_launches_choose(r.json, r.stats_launches, &r.first_line, &r.end_line, &err) ||
         !timing_check(&r.timing, &err) || !cmd_record_check(&r.timing, &err))
         status = complain(EXIT_USAGE, &err);

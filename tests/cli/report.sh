@@ -40,7 +40,8 @@ assert abs(sum - total) < 1e-6 * total, (sum, total)
 END
 refuses '--series: expected' bench saxpy --series 0 --json x.json
 refuses '--series' run --series many --stats x.json true
-refuses '--series needs --stats' run --series 1000 true
+refuses '--series needs a file' run --series 1000 true
+refuses '--series needs a file' bench saxpy --series 1000
 refuses '--series needs --mode timing' bench saxpy --mode functional --series 1000 --json x.json
 
 # ---- the page ----

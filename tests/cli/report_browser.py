@@ -208,11 +208,20 @@ def look_at_evil(page):
     quiet(page, "evil")
 
 
+def look_at_poor(page):
+    """A run's file that lacks nearly all members is shown as far as it goes."""
+    open_report(page, "poor")
+    for tab in tabs(page):
+        select(page, tab)
+    quiet(page, "poor")
+
+
 with Browser(1280, 900) as page:
     look_at_cuda(page)
     look_at_keyboard(page)
     look_at_others(page)
     look_at_evil(page)
+    look_at_poor(page)
     for scheme, width in (("light", 1280), ("dark", 1280), ("light", 400)):
         page.size(width, 900)
         page.colours(scheme)

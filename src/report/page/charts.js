@@ -49,6 +49,7 @@ function overTime(title, times, lines, unit, most) {
 /* roofs: { name, flops } (a second), bandwidth (bytes a second), points: { name, intensity, flops, paint } */
 function roofline(roofs, bandwidth, points) {
     const f = { width: 560, height: 330, left: 76, right: 18, top: 16, bottom: 46 };
+    if (!roofs.length || !(bandwidth > 0)) return el("p", { class: "note" }, "The run's file does not say what the GPU's units and memory can do.");
     const peak = Math.max(...roofs.map((roof) => roof.flops));
     const intensities = points.map((point) => point.intensity).concat(peak / bandwidth);
     const x0 = Math.pow(10, Math.floor(Math.log10(Math.min(...intensities, 0.1)) - 0.01));

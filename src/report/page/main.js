@@ -1,8 +1,17 @@
 /* Tabs, the choice of a run, light and dark. */
 const DATA = JSON.parse(document.getElementById("data").textContent);
 DATA.rows.forEach((row, i) => { rowsByName.set(row[0], [...(rowsByName.get(row[0]) || []), i]); });
-for (const run of DATA.runs)
-    for (const source of run.sources) source.isCode = source.kind === "module" && !/\.ptx$/.test(source.name) && Boolean((run.config.gpu || {}).target);
+/* What a run's file does not say is empty, not missing. */
+for (const run of DATA.runs) {
+    run.config = { gpu: {}, sm: {}, dram: {}, ...run.config };
+    for (const kernel of run.kernels) {
+        if (!Array.isArray(kernel.grid)) kernel.grid = [];
+        if (!Array.isArray(kernel.block)) kernel.block = [];
+        if (!Array.isArray(kernel.active_lanes)) kernel.active_lanes = [];
+    }
+    if (!Array.isArray(run.links)) run.links = [];
+    for (const source of run.sources) source.isCode = source.kind === "module" && !/\.ptx$/.test(source.name) && Boolean(run.config.gpu.target);
+}
 
 (() => {
     const state = { run: DATA.runs[0], kernel: null, tab: "overview" };

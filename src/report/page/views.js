@@ -6,7 +6,7 @@ function overview(run, open) {
     const ended = run.state === "complete" ? "complete" : run.signal ? `${run.state}: signal ${run.signal}` : `${run.state}: exit status ${run.exit_status}`;
     const slowest = kernels.filter(isTimed).map((kernel) => ({ kernel, time: valuesOf(kernel)("gpu__time_duration.sum") })).sort((a, b) => b.time - a.time).slice(0, 8);
     const copies = Object.entries(run.copies || {}).filter(([, copy]) => copy.count);
-    const gpu = (run.config || {}).gpu || {};
+    const gpu = run.config.gpu;
     return [
         figures(figure("system", run.system, "", gpu.name), figure("mode", run.mode), figure("state", ended), figure("launches", run.launches_total, ""), figure("kernels", kernels.length, ""),
             timed ? figure("simulated time", run.time_ps, "ps", "from the first call to the end of the last launch or copy") : null,
@@ -53,7 +53,7 @@ function kernelsView(run, state) {
 }
 
 function configView(run) {
-    const rows = Object.entries(run.config || {}).flatMap(([section, members]) => Object.entries(members).map(([name, value]) => ({ name: `${section}.${name}`, value })));
+    const rows = Object.entries(run.config).flatMap(([section, members]) => Object.entries(members).map(([name, value]) => ({ name: `${section}.${name}`, value })));
     return el("div", { class: "card" }, sortedTable("Parameters of the system", [
         { name: "parameter", text: true, value: (row) => row.name, show: (row) => el("code", {}, row.name) },
         { name: "value", text: true, value: (row) => String(row.value) },
