@@ -46,7 +46,7 @@ static void tell(const struct comparison *comparisons, size_t count, const struc
     struct text text = {0};
     for (size_t i = 0; i < count; i++) {
         text_add(&text, "%s", i ? "\n" : "");
-        compare_tell(&comparisons[i], &text);
+        comparison_tell(&comparisons[i], &text);
     }
     if (measured)
         measure_tell(measured, &text);
@@ -54,15 +54,15 @@ static void tell(const struct comparison *comparisons, size_t count, const struc
     text_fini(&text);
 }
 
-static bool compare(const struct wanted *wanted, struct run_file *runs, struct comparison *comparisons,
+static bool compare(const struct wanted *wanted, struct runfile *runs, struct comparison *comparisons,
                     struct err *err)
 {
     struct report_measured measured = {0};
     bool good = true;
     for (size_t i = 0; i < wanted->count && good; i++)
-        good = run_file_read(&runs[i], wanted->paths[i], err);
+        good = runfile_read(&runs[i], wanted->paths[i], err);
     for (size_t i = 0; i + 1 < wanted->count && good; i++)
-        compare_runs(&comparisons[i], &runs[0], &runs[i + 1]);
+        comparison_make(&comparisons[i], &runs[0], &runs[i + 1]);
     good = good && (!wanted->ncu || cmd_report_measure(&measured, runs, wanted->ncu, err));
     const struct measurement *measurement = wanted->ncu ? &measured.measurement : NULL;
     good = good &&
@@ -86,13 +86,13 @@ static int run(int count, char **words)
     int status = EXIT_GOOD;
     if (!options_parse(options, count, words, &wanted, took, &err) || !makes_sense(&wanted, &err))
         status = complain(EXIT_USAGE, &err);
-    struct run_file *runs = mem_alloc(wanted.count, sizeof *runs);
+    struct runfile *runs = mem_alloc(wanted.count, sizeof *runs);
     struct comparison *comparisons = mem_alloc(wanted.count, sizeof *comparisons);
     if (!status && !compare(&wanted, runs, comparisons, &err))
         status = complain(EXIT_FAILED, &err);
     for (size_t i = 0; i < wanted.count; i++) {
-        compare_fini(&comparisons[i]);
-        run_file_fini(&runs[i]);
+        comparison_fini(&comparisons[i]);
+        runfile_fini(&runs[i]);
     }
     mem_free(runs);
     mem_free(comparisons);

@@ -50,12 +50,12 @@ static bool took(void *user, const struct option_row *row, const char *value, st
     return true;
 }
 
-static bool make_report(const struct wanted *wanted, struct run_file *runs, struct err *err)
+static bool make_report(const struct wanted *wanted, struct runfile *runs, struct err *err)
 {
     struct report_measured measured = {0};
     bool good = true;
     for (size_t i = 0; i < wanted->runs.count && good; i++)
-        good = run_file_read(&runs[i], wanted->runs.at[i], err);
+        good = runfile_read(&runs[i], wanted->runs.at[i], err);
     good = good && (!wanted->ncu || cmd_report_measure(&measured, runs, wanted->ncu, err)) &&
            cmd_report_page(&(struct report_page){.output = wanted->output,
                                                  .no_sources = wanted->no_sources,
@@ -78,11 +78,11 @@ static int run(int count, char **words)
         (!wanted.runs.count &&
          !err_set(&err, "report: expected a file that `heddle run --stats FILE` wrote")))
         status = complain(EXIT_USAGE, &err);
-    struct run_file *runs = mem_alloc(wanted.runs.count, sizeof *runs);
+    struct runfile *runs = mem_alloc(wanted.runs.count, sizeof *runs);
     if (!status && !make_report(&wanted, runs, &err))
         status = complain(EXIT_FAILED, &err);
     for (size_t i = 0; i < wanted.runs.count; i++)
-        run_file_fini(&runs[i]);
+        runfile_fini(&runs[i]);
     mem_free(runs);
     mem_free(wanted.runs.at);
     mem_free(wanted.drawings.at);

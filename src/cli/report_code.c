@@ -9,12 +9,12 @@
 
 enum { LARGEST_MODULE = 256 << 20 };
 
-static void add_text(struct page_lines *lines, const char *text, size_t bytes)
+static void add_text(struct html_lines *lines, const char *text, size_t bytes)
 {
     const char *end = text + bytes;
     for (uint32_t line = 1; text < end && line <= lines->to; line++) {
         const char *newline = memchr(text, '\n', (size_t)(end - text)), *stop = newline ? newline : end;
-        page_lines_add(lines, line, text, (size_t)(stop - text));
+        html_lines_add(lines, line, text, (size_t)(stop - text));
         text = stop + 1;
     }
 }
@@ -22,10 +22,10 @@ static void add_text(struct page_lines *lines, const char *text, size_t bytes)
 static void add_inst(void *user, uint64_t at, const struct text *text)
 {
     if (at < UINT32_MAX)
-        page_lines_add(user, (uint32_t)at, text->at, text->length);
+        html_lines_add(user, (uint32_t)at, text->at, text->length);
 }
 
-static void add_object(struct page_lines *lines, const char *name, const char *bytes, size_t count)
+static void add_object(struct html_lines *lines, const char *name, const char *bytes, size_t count)
 {
     struct err unused;
     struct gcn3_object *object = gcn3_object_load(name, bytes, count, &unused);
@@ -36,7 +36,7 @@ static void add_object(struct page_lines *lines, const char *name, const char *b
 }
 
 /* "matmul_tiled.ptx", "matmul_tiled.hsaco", "matmul_tiled.gfx906.hsaco" */
-static bool add_bundled(struct page_lines *lines, const char *module)
+static bool add_bundled(struct html_lines *lines, const char *module)
 {
     static const struct {
         const char *ending, *target;
@@ -60,7 +60,7 @@ static bool add_bundled(struct page_lines *lines, const char *module)
 }
 
 /* Of a program with several modules nothing says which one a profile's line is of. */
-static void add_ptx(struct page_lines *lines, const char *module, uint32_t arch)
+static void add_ptx(struct html_lines *lines, const char *module, uint32_t arch)
 {
     struct ptx_texts texts;
     struct err unused;
@@ -70,7 +70,7 @@ static void add_ptx(struct page_lines *lines, const char *module, uint32_t arch)
     cmd_ptx_texts_fini(&texts);
 }
 
-void cmd_report_code(uint32_t arch, const char *module, struct page_lines *lines)
+void cmd_report_code(uint32_t arch, const char *module, struct html_lines *lines)
 {
     struct text content = {0};
     struct err unused;

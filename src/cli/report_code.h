@@ -6,6 +6,6 @@
 #include "report/page/page.h"
 
 /* Gives lines of a module; programs hold PTX for several GPUs: `arch` (90) says whose. */
-void cmd_report_code(uint32_t arch, const char *module, struct page_lines *lines);
+void cmd_report_code(uint32_t arch, const char *module, struct html_lines *lines);
 
 #endif

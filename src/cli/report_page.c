@@ -61,7 +61,7 @@ static void write_more(void *user, struct json_writer *json)
     if (page->comparison_count) {
         json_open_list(json, "compared");
         for (size_t i = 0; i < page->comparison_count; i++)
-            compare_write(&page->comparisons[i], json);
+            comparison_write(&page->comparisons[i], json);
         json_close(json);
     }
     if (page->measured)
@@ -76,13 +76,13 @@ static void write_more(void *user, struct json_writer *json)
     json_close(json);
 }
 
-static void give_code(void *user, const char *module, struct page_lines *lines)
+static void give_code(void *user, const char *module, struct html_lines *lines)
 {
     cmd_report_code(((struct writing *)user)->arch, module, lines);
 }
 
 /* "9.0" is 90. */
-static uint32_t arch_of(const struct run_file *run)
+static uint32_t arch_of(const struct runfile *run)
 {
     const struct json_value *gpu = json_at(run->json, "config.gpu");
     double major = json_number_at(gpu, "major", 9), minor = json_number_at(gpu, "minor", 0);
@@ -108,7 +108,7 @@ static bool write_page(struct writing *writing, struct err *err)
     struct file_writer writer;
     if (!file_open(&writer, writing->page->output, err))
         return false;
-    page_write(&(struct page_request){.runs = writing->page->runs,
+    html_write(&(struct html_request){.runs = writing->page->runs,
                                       .run_count = writing->page->run_count,
                                       .no_sources = writing->page->no_sources,
                                       .code = give_code,
@@ -134,7 +134,7 @@ bool cmd_report_page(const struct report_page *page, struct err *err)
 
 /* ---- measured ---- */
 
-bool cmd_report_measure(struct report_measured *measured, const struct run_file *run, const char *ncu,
+bool cmd_report_measure(struct report_measured *measured, const struct runfile *run, const char *ncu,
                         struct err *err)
 {
     return ncu_read(&measured->table, ncu, err) &&

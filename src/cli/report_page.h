@@ -8,7 +8,7 @@
 struct report_page {
     const char *output;
     bool no_sources;
-    const struct run_file *runs; /* one or more */
+    const struct runfile *runs; /* one or more */
     size_t run_count;
     const struct comparison *comparisons; /* or NULL */
     size_t comparison_count;
@@ -24,7 +24,7 @@ struct report_measured {
     struct ncu_table table;
     struct measurement measurement;
 };
-bool cmd_report_measure(struct report_measured *measured, const struct run_file *run, const char *ncu,
+bool cmd_report_measure(struct report_measured *measured, const struct runfile *run, const char *ncu,
                         struct err *err);
 void cmd_report_forget(struct report_measured *measured);
 

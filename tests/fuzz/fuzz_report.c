@@ -18,43 +18,43 @@ static size_t count_of(const char *text, size_t length, const char *word)
     return count;
 }
 
-static void look_at_page(const struct run_file *run)
+static void look_at_page(const struct runfile *run)
 {
     char *page;
     size_t length;
     FILE *file = open_memstream(&page, &length);
-    page_write(&(struct page_request){.runs = run, .run_count = 1, .no_sources = true}, file);
+    html_write(&(struct html_request){.runs = run, .run_count = 1, .no_sources = true}, file);
     fclose(file);
     if (count_of(page, length, "<script") != 2 || count_of(page, length, "</script") != 2)
         abort();
     (free)(page);
 }
 
-static void look_at_comparison(const struct run_file *run)
+static void look_at_comparison(const struct runfile *run)
 {
     struct comparison comparison;
     struct text text = {0};
-    compare_runs(&comparison, run, run);
+    comparison_make(&comparison, run, run);
     for (size_t i = 0; i < comparison.kernel_count; i++)
         if (!comparison.kernels[i].why.length)
             abort();
-    compare_tell(&comparison, &text);
+    comparison_tell(&comparison, &text);
     text_fini(&text);
-    compare_fini(&comparison);
+    comparison_fini(&comparison);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 {
     struct err err = {0};
-    struct run_file run = {.path = "fuzz.json",
-                           .json = json_read_bytes("fuzz.json", (const char *)data, bytes, &err)};
-    if (!run.json || !run_file_check(run.json, run.path, &err)) {
+    struct runfile run = {.path = "fuzz.json",
+                          .json = json_read_bytes("fuzz.json", (const char *)data, bytes, &err)};
+    if (!run.json || !runfile_check(run.json, run.path, &err)) {
         if (!*err.text || strchr(err.text, '\n'))
             abort();
     } else {
         look_at_page(&run);
         look_at_comparison(&run);
     }
-    run_file_fini(&run);
+    runfile_fini(&run);
     return 0;
 }

@@ -12,14 +12,14 @@ static const char time_metric[] = "gpu__time_duration.sum", count_metric[] = "sm
 
 /* ---- numbers ---- */
 
-double compare_change(double before, double after)
+double comparison_change(double before, double after)
 {
     if (before == after)
         return 0;
     return before != 0 ? 100 * (after - before) / fabs(before) : INFINITY;
 }
 
-void compare_launches(const struct run_file *run, const char *kernel, struct launch_list *list)
+void comparison_launches(const struct runfile *run, const char *kernel, struct launch_list *list)
 {
     const struct json_value *launches = json_member(run->json, "launches");
     for (size_t i = 0; i < json_length(launches); i++) {
@@ -45,7 +45,7 @@ static bool is_sum(const struct metric_row *row)
 
 /* ---- what changed ---- */
 
-static const struct json_value *find_kernel(const struct run_file *run, const char *kernel, bool timed)
+static const struct json_value *find_kernel(const struct runfile *run, const char *kernel, bool timed)
 {
     const struct json_value *kernels = json_member(run->json, "kernels");
     for (size_t i = 0; i < json_length(kernels); i++) {
@@ -84,7 +84,7 @@ static void compare_metrics(struct compared_kernel *kernel, const struct json_va
             continue;
         mem_grow(kernel->metrics, kernel->metric_count, capacity);
         kernel->metrics[kernel->metric_count++] =
-            (struct compared_metric){.row = row, .before = x, .after = y, .change = compare_change(x, y)};
+            (struct compared_metric){.row = row, .before = x, .after = y, .change = comparison_change(x, y)};
     }
     if (kernel->metric_count)
         qsort(kernel->metrics, kernel->metric_count, sizeof *kernel->metrics, by_change);
@@ -121,7 +121,7 @@ static void add_comma(struct text *text)
 
 static void tell_cause(size_t i, double before, double after, struct text *why)
 {
-    double change = causes[i].in_points ? after - before : compare_change(before, after);
+    double change = causes[i].in_points ? after - before : comparison_change(before, after);
     if (fabs(change) < causes[i].least || before == after)
         return;
     add_comma(why);
@@ -129,7 +129,7 @@ static void tell_cause(size_t i, double before, double after, struct text *why)
     if (causes[i].in_points)
         text_add(why, "%.3g%% to %.3g%%", before, after);
     else
-        compare_change_tell(change, why);
+        comparison_change_tell(change, why);
 }
 
 struct stall_change {
@@ -209,7 +209,7 @@ static void compare_pairs(struct compared_kernel *kernel, const struct launch_li
     kernel->launches = min_u64(before->count, after->count);
     for (size_t i = 0; i < kernel->launches; i++) {
         double x = metric_of(before->at[i], metric), y = metric_of(after->at[i], metric),
-               change = compare_change(x, y);
+               change = comparison_change(x, y);
         kernel->before += x;
         kernel->after += y;
         if (fabs(change) > fabs(kernel->worst_change)) {
@@ -226,8 +226,8 @@ static void compare_kernel(struct comparison *c, const struct json_value *before
     const char *metric = c->timed ? time_metric : count_metric;
     struct launch_list old = {0}, new = {0};
     struct compared_kernel kernel = {.name = name};
-    compare_launches(c->before, kernel_name, &old);
-    compare_launches(c->after, kernel_name, &new);
+    comparison_launches(c->before, kernel_name, &old);
+    comparison_launches(c->after, kernel_name, &new);
     double launches_before = json_number_at(before, "launches", 1),
            launches_after = json_number_at(after, "launches", 1);
     compare_pairs(&kernel, &old, &new, metric);
@@ -239,7 +239,7 @@ static void compare_kernel(struct comparison *c, const struct json_value *before
     }
     if (launches_before != launches_after)
         note_only(c, name, fabs(launches_before - launches_after), launches_before > launches_after);
-    kernel.change = compare_change(kernel.before, kernel.after);
+    kernel.change = comparison_change(kernel.before, kernel.after);
     compare_metrics(&kernel, before, after, c->timed);
     tell_why(&kernel, before, after);
     c->total_before += kernel.before;
@@ -289,12 +289,12 @@ static int by_time(const void *left, const void *right)
     return x != y ? (x < y) - (x > y) : strcmp(a->name, b->name);
 }
 
-void compare_runs(struct comparison *c, const struct run_file *before, const struct run_file *after)
+void comparison_make(struct comparison *c, const struct runfile *before, const struct runfile *after)
 {
     const struct json_value *old = json_member(before->json, "kernels"),
                             *new = json_member(after->json, "kernels");
     *c = (struct comparison){
-        .before = before, .after = after, .timed = run_file_is_timed(before) && run_file_is_timed(after)};
+        .before = before, .after = after, .timed = runfile_is_timed(before) && runfile_is_timed(after)};
     c->kernels = mem_alloc(json_length(old), sizeof *c->kernels);
     json_each_member(json_member(before->json, "config"), add_section, c);
     for (size_t i = 0; i < json_length(old); i++) {
@@ -317,7 +317,7 @@ void compare_runs(struct comparison *c, const struct run_file *before, const str
         qsort(c->kernels, c->kernel_count, sizeof *c->kernels, by_time);
 }
 
-void compare_fini(struct comparison *c)
+void comparison_fini(struct comparison *c)
 {
     for (size_t i = 0; i < c->kernel_count; i++) {
         text_fini(&c->kernels[i].why);

@@ -7,7 +7,7 @@
 #include "gpu/metrics.h"
 #include "report/json.h"
 #include "report/ncu/ncu.h"
-#include "report/run_file.h"
+#include "report/runfile.h"
 
 /* ---- two runs ---- */
 
@@ -30,7 +30,7 @@ struct compared_kernel {
 };
 
 struct comparison {
-    const struct run_file *before, *after;
+    const struct runfile *before, *after;
     bool timed;
     double total_before, total_after;
     struct compared_kernel *kernels; /* the largest change of time first */
@@ -39,10 +39,12 @@ struct comparison {
     size_t setting_count, setting_capacity, only_count, only_capacity;
 };
 
-void compare_runs(struct comparison *comparison, const struct run_file *before, const struct run_file *after);
-void compare_fini(struct comparison *comparison);
-void compare_tell(const struct comparison *comparison, struct text *text);
-void compare_write(const struct comparison *comparison, struct json_writer *json); /* an element of a list */
+void comparison_make(struct comparison *comparison, const struct runfile *before,
+                     const struct runfile *after);
+void comparison_fini(struct comparison *comparison);
+void comparison_tell(const struct comparison *comparison, struct text *text);
+void comparison_write(const struct comparison *comparison,
+                      struct json_writer *json); /* an element of a list */
 
 /* ---- a run and a measurement ---- */
 
@@ -62,7 +64,7 @@ struct measured_metric {
 
 struct measurement {
     const char *path;
-    const struct run_file *run;
+    const struct runfile *run;
     struct measured_metric *metrics; /* in the order of their rows */
     size_t metric_count, pairs;
     struct text *only; /* lines: what is in one of them alone */
@@ -70,7 +72,7 @@ struct measurement {
 };
 
 /* False: they have no kernel in common. */
-bool measure_run(struct measurement *measurement, const struct run_file *run, const struct ncu_table *table,
+bool measure_run(struct measurement *measurement, const struct runfile *run, const struct ncu_table *table,
                  const char *path, struct err *err);
 void measure_fini(struct measurement *measurement);
 void measure_tell(const struct measurement *measurement, struct text *text);
@@ -83,11 +85,11 @@ struct launch_list { /* of a kernel, in their order */
     const struct json_value **at;
     size_t count, capacity;
 };
-void compare_launches(const struct run_file *run, const char *kernel, struct launch_list *list);
+void comparison_launches(const struct runfile *run, const char *kernel, struct launch_list *list);
 
 /* "+3.1 %"; "new" from 0 */
-void compare_change_tell(double change, struct text *text);
-double compare_change(double before, double after); /* percent; INFINITY from 0 */
-void compare_value_tell(double value, const char *unit, struct text *text);
+void comparison_change_tell(double change, struct text *text);
+double comparison_change(double before, double after); /* percent; INFINITY from 0 */
+void comparison_value_tell(double value, const char *unit, struct text *text);
 
 #endif

@@ -16,7 +16,7 @@ enum {
 
 /* ---- cells ---- */
 
-void compare_change_tell(double change, struct text *text)
+void comparison_change_tell(double change, struct text *text)
 {
     if (isinf(change))
         text_add(text, "new");
@@ -34,7 +34,7 @@ static void tell_scaled(double value, const char *const units[], int count, stru
     text_add(text, "%.3g%s", value, units[unit]);
 }
 
-void compare_value_tell(double value, const char *unit, struct text *text)
+void comparison_value_tell(double value, const char *unit, struct text *text)
 {
     static const char *const times[] = {" ns", " us", " ms", " s"},
                              *const bytes[] = {" B", " kB", " MB", " GB", " TB"},
@@ -52,7 +52,7 @@ void compare_value_tell(double value, const char *unit, struct text *text)
 static void add_value(double value, const char *unit, int width, struct text *text)
 {
     struct text cell = {0};
-    compare_value_tell(value, unit, &cell);
+    comparison_value_tell(value, unit, &cell);
     text_add(text, " %*s", width, cell.at);
     text_fini(&cell);
 }
@@ -60,7 +60,7 @@ static void add_value(double value, const char *unit, int width, struct text *te
 static void add_change(double change, int width, struct text *text)
 {
     struct text cell = {0};
-    compare_change_tell(change, &cell);
+    comparison_change_tell(change, &cell);
     text_add(text, " %*s", width, cell.at);
     text_fini(&cell);
 }
@@ -90,7 +90,7 @@ static const char *file_of(const char *path)
     return slash ? slash + 1 : path;
 }
 
-void compare_tell(const struct comparison *c, struct text *text)
+void comparison_tell(const struct comparison *c, struct text *text)
 {
     const char *unit = c->timed ? "ns" : "inst";
     text_add(text, "%s beside the baseline %s\n", c->after->path, c->before->path);
@@ -111,7 +111,7 @@ void compare_tell(const struct comparison *c, struct text *text)
             text_add(text, "\n    %s\n", kernel->why.at);
             if (kernel->launches > 1 && fabs(kernel->worst_change) >= fabs(kernel->change) + 1) {
                 text_add(text, "    launch %zu changed most: ", kernel->worst);
-                compare_change_tell(kernel->worst_change, text);
+                comparison_change_tell(kernel->worst_change, text);
                 text_add(text, "\n");
             }
         }
@@ -121,7 +121,7 @@ void compare_tell(const struct comparison *c, struct text *text)
         text_add(text, " %8s", "");
         add_value(c->total_before, unit, 9, text);
         add_value(c->total_after, unit, 9, text);
-        add_change(compare_change(c->total_before, c->total_after), 9, text);
+        add_change(comparison_change(c->total_before, c->total_after), 9, text);
         text_add(text, "\n");
     }
     add_lines(c->only, c->only_count, MOST_ONLY, "kernels", text);
@@ -165,7 +165,7 @@ static void write_kernel(const struct compared_kernel *kernel, struct json_write
     json_close(json);
 }
 
-void compare_write(const struct comparison *c, struct json_writer *json)
+void comparison_write(const struct comparison *c, struct json_writer *json)
 {
     struct text title = {0};
     json_open_object(json, NULL);
@@ -210,7 +210,7 @@ void measure_tell(const struct measurement *m, struct text *text)
         text_add(text, " %8zu", point->launch);
         add_value(point->real, m->metrics[0].row->unit, 10, text);
         add_value(point->model, m->metrics[0].row->unit, 10, text);
-        add_change(compare_change(point->real, point->model), 9, text);
+        add_change(comparison_change(point->real, point->model), 9, text);
         text_add(text, "\n");
     }
     if (m->metrics[0].count > MOST_METRICS_TOLD)
@@ -254,7 +254,7 @@ void measure_write(const struct measurement *m, struct json_writer *json)
         json_put_count(json, "launch", point->launch);
         json_put_real(json, "real", point->real);
         json_put_real(json, "model", point->model);
-        put_change(json, "error", compare_change(point->real, point->model));
+        put_change(json, "error", comparison_change(point->real, point->model));
         json_close(json);
     }
     json_close(json);

@@ -124,7 +124,7 @@ static void order_metrics(struct measurement *m)
         }
 }
 
-bool measure_run(struct measurement *m, const struct run_file *run, const struct ncu_table *table,
+bool measure_run(struct measurement *m, const struct runfile *run, const struct ncu_table *table,
                  const char *path, struct err *err)
 {
     const struct json_value *kernels = json_member(run->json, "kernels");
@@ -135,7 +135,7 @@ bool measure_run(struct measurement *m, const struct run_file *run, const struct
         const struct json_value *kernel = json_element(kernels, i);
         pairings[i].name = json_text_at(kernel, "name", "");
         pairings[i].kernel = json_text_at(kernel, "kernel", pairings[i].name);
-        compare_launches(run, pairings[i].kernel, &pairings[i].launches);
+        comparison_launches(run, pairings[i].kernel, &pairings[i].launches);
     }
     make_metrics(m, table);
     for (size_t i = 0; i < table->count; i++) {

@@ -5,7 +5,7 @@
 #include "base/file.h"
 #include "base/mem.h"
 #include "report/json.h"
-#include "report/run_file.h"
+#include "report/runfile.h"
 #include "driver/facts.h"
 #include "driver/result.h"
 

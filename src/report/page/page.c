@@ -64,7 +64,7 @@ static void write_rows(struct json_writer *json)
     json_close(json);
 }
 
-void page_run_write(const struct page_request *request, const struct run_file *run, struct json_writer *json)
+void html_run_write(const struct html_request *request, const struct runfile *run, struct json_writer *json)
 {
     static const char *const as_they_are[] = {
         "heddle",        "system",        "mode",   "state",   "exit_status", "signal", "program",
@@ -74,14 +74,14 @@ void page_run_write(const struct page_request *request, const struct run_file *r
     json_put_text(json, "path", run->path);
     for (size_t i = 0; i < COUNT_OF(as_they_are); i++)
         json_put_value(json, as_they_are[i], json_member(run->json, as_they_are[i]));
-    page_kernels_write(run, json);
-    page_launches_write(run, json);
-    page_series_write(json_member(run->json, "series"), json);
-    page_sources_write(request, run, json);
+    html_kernels_write(run, json);
+    html_launches_write(run, json);
+    html_series_write(json_member(run->json, "series"), json);
+    html_sources_write(request, run, json);
     json_close(json);
 }
 
-static void write_data(const struct page_request *request, FILE *file)
+static void write_data(const struct html_request *request, FILE *file)
 {
     struct json_writer json;
     json_begin_in_script(&json, file);
@@ -90,7 +90,7 @@ static void write_data(const struct page_request *request, FILE *file)
     write_rows(&json);
     json_open_list(&json, "runs");
     for (size_t i = 0; i < request->run_count; i++)
-        page_run_write(request, &request->runs[i], &json);
+        html_run_write(request, &request->runs[i], &json);
     json_close(&json);
     if (request->more)
         request->more(request->user, &json);
@@ -99,7 +99,7 @@ static void write_data(const struct page_request *request, FILE *file)
 
 /* ---- the page ---- */
 
-void page_write(const struct page_request *request, FILE *file)
+void html_write(const struct html_request *request, FILE *file)
 {
     fputs("<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
           "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src "

@@ -52,7 +52,7 @@ static double of_shape(const char *name)
     return 0;
 }
 
-double page_flops(const char *instruction, const char **kind)
+double html_flops(const char *instruction, const char **kind)
 {
     enum { WARP = 32, WARPS_OF_GROUP = 4 };
     if (has_word(instruction, "mma") || !strncmp(instruction, "wgmma.mma", 9)) {

@@ -101,7 +101,7 @@ static void write_flops(const struct json_value *places, struct json_writer *jso
     for (size_t i = 0; i < json_length(places); i++) {
         const struct json_value *place = json_element(places, i);
         const char *kind = NULL;
-        double flops = page_flops(json_text_at(place, "instruction", ""), &kind), steps = count_steps(place);
+        double flops = html_flops(json_text_at(place, "instruction", ""), &kind), steps = count_steps(place);
         for (size_t k = 0; k < COUNT_OF(kinds) && flops > 0 && steps > 0; k++)
             if (!strcmp(kinds[k], kind))
                 sums[k] += flops * json_number_at(place, "threads", 0) / steps;
@@ -151,13 +151,13 @@ static void write_kernel(const struct json_value *kernel, bool timed, struct nam
     json_close(json);
 }
 
-void page_kernels_write(const struct run_file *run, struct json_writer *json)
+void html_kernels_write(const struct runfile *run, struct json_writer *json)
 {
     struct names_of_run names = {0};
     const struct json_value *kernels = json_member(run->json, "kernels");
     json_open_list(json, "kernels");
     for (size_t i = 0; i < json_length(kernels); i++)
-        write_kernel(json_element(kernels, i), run_file_is_timed(run), &names, json);
+        write_kernel(json_element(kernels, i), runfile_is_timed(run), &names, json);
     json_close(json);
     put_names(json, "files", &names.files);
     put_names(json, "modules", &names.modules);
@@ -229,7 +229,7 @@ static void write_metric(const struct json_value *launches, size_t count, const 
     json_close(json);
 }
 
-void page_launches_write(const struct run_file *run, struct json_writer *json)
+void html_launches_write(const struct runfile *run, struct json_writer *json)
 {
     const struct json_value *launches = json_member(run->json, "launches"),
                             *kernels = json_member(run->json, "kernels");

@@ -32,7 +32,7 @@ static void write_times(const struct json_value *list, size_t group, struct json
     json_close(json);
 }
 
-void page_series_write(const struct json_value *series, struct json_writer *json)
+void html_series_write(const struct json_value *series, struct json_writer *json)
 {
     const struct json_value *gpus = json_member(series, "gpus");
     if (!json_has_members(series))

@@ -73,27 +73,27 @@ static void look(const struct json_value *kernels, struct all_used *files, struc
 
 /* ---- lines ---- */
 
-void page_lines_add(struct page_lines *lines, uint32_t at, const char *text, size_t bytes)
+void html_lines_add(struct html_lines *lines, uint32_t at, const char *text, size_t bytes)
 {
     if (at > lines->to || at < lines->from)
         return;
     mem_grow(lines->list, lines->count, lines->capacity);
-    struct page_line *line = &lines->list[lines->count++];
-    *line = (struct page_line){.at = at};
+    struct html_line *line = &lines->list[lines->count++];
+    *line = (struct html_line){.at = at};
     text_add_bytes(&line->text, text, bytes);
 }
 
-static void add_text(struct page_lines *lines, const struct text *content)
+static void add_text(struct html_lines *lines, const struct text *content)
 {
     const char *at = content->at, *end = at + content->length;
     for (uint32_t line = 1; at < end && line <= lines->to; line++) {
         const char *newline = memchr(at, '\n', (size_t)(end - at)), *stop = newline ? newline : end;
-        page_lines_add(lines, line, at, (size_t)(stop - at));
+        html_lines_add(lines, line, at, (size_t)(stop - at));
         at = stop + 1;
     }
 }
 
-static size_t count_bytes(const struct page_lines *lines)
+static size_t count_bytes(const struct html_lines *lines)
 {
     size_t bytes = 0;
     for (size_t i = 0; i < lines->count; i++)
@@ -101,7 +101,7 @@ static size_t count_bytes(const struct page_lines *lines)
     return bytes;
 }
 
-static void write_lines(const char *name, const char *kind, struct page_lines *lines, size_t *room)
+static void write_lines(const char *name, const char *kind, struct html_lines *lines, size_t *room)
 {
     struct json_writer *json = lines->json;
     size_t bytes = count_bytes(lines);
@@ -129,15 +129,15 @@ static void write_lines(const char *name, const char *kind, struct page_lines *l
     mem_free(lines->list);
 }
 
-static struct page_lines lines_of(struct used used, struct json_writer *json)
+static struct html_lines lines_of(struct used used, struct json_writer *json)
 {
-    return (struct page_lines){.json = json,
+    return (struct html_lines){.json = json,
                                .from = used.first > LINES_BEFORE ? used.first - LINES_BEFORE : 1,
                                .to = used.last < UINT32_MAX - LINES_BEHIND ? used.last + LINES_BEHIND
                                                                            : used.last};
 }
 
-void page_sources_write(const struct page_request *request, const struct run_file *run,
+void html_sources_write(const struct html_request *request, const struct runfile *run,
                         struct json_writer *json)
 {
     struct all_used files = {0}, modules = {0};
@@ -145,7 +145,7 @@ void page_sources_write(const struct page_request *request, const struct run_fil
     look(json_member(run->json, "kernels"), &files, &modules);
     json_open_list(json, "sources");
     for (size_t i = 0; i < files.names.count && !request->no_sources; i++) {
-        struct page_lines lines = lines_of(files.at[i], json);
+        struct html_lines lines = lines_of(files.at[i], json);
         struct text content = {0};
         struct err unused;
         if (is_source(files.names.at[i]) && file_read(files.names.at[i], LARGEST_FILE, &content, &unused))
@@ -154,7 +154,7 @@ void page_sources_write(const struct page_request *request, const struct run_fil
         write_lines(files.names.at[i], "file", &lines, &room);
     }
     for (size_t i = 0; i < modules.names.count && !request->no_sources; i++) {
-        struct page_lines lines = lines_of(modules.at[i], json);
+        struct html_lines lines = lines_of(modules.at[i], json);
         if (request->code)
             request->code(request->user, modules.names.at[i], &lines);
         write_lines(modules.names.at[i], "module", &lines, &room);

@@ -1,4 +1,4 @@
-#include "report/run_file.h"
+#include "report/runfile.h"
 
 #include <string.h>
 
@@ -17,7 +17,7 @@ static bool has_parts(const struct json_value *json)
     return true;
 }
 
-bool run_file_check(const struct json_value *json, const char *path, struct err *err)
+bool runfile_check(const struct json_value *json, const char *path, struct err *err)
 {
     double layout;
     if (!json_number(json_member(json, "layout"), &layout) || !json_member(json, "kernels"))
@@ -34,20 +34,20 @@ bool run_file_check(const struct json_value *json, const char *path, struct err 
                                       path);
 }
 
-bool run_file_read(struct run_file *run, const char *path, struct err *err)
+bool runfile_read(struct runfile *run, const char *path, struct err *err)
 {
-    *run = (struct run_file){.path = path, .json = json_read(path, err)};
-    return run->json && run_file_check(run->json, path, err);
+    *run = (struct runfile){.path = path, .json = json_read(path, err)};
+    return run->json && runfile_check(run->json, path, err);
 }
 
-void run_file_fini(struct run_file *run)
+void runfile_fini(struct runfile *run)
 {
     if (run->json)
         json_read_free(run->json);
     run->json = NULL;
 }
 
-bool run_file_is_timed(const struct run_file *run)
+bool runfile_is_timed(const struct runfile *run)
 {
     return !strcmp(json_text_at(run->json, "mode", ""), "timing");
 }
