@@ -21,7 +21,7 @@ static void set_due(struct series *series)
 
 struct series *series_new(const struct local_machine *machine)
 {
-    if (!machine->options.series_cycles)
+    if (!machine->options.series_cycles || machine->options.ranks)
         return NULL;
     struct series *series = mem_alloc(1, sizeof *series);
     series->cycles = machine->options.series_cycles;

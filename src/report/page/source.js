@@ -44,7 +44,7 @@ function sourceTable(run, kernel, source) {
         const sum = sums.get(at), most = sum && mostOf(sum), share = sum ? sum.waited / all : 0;
         rows.push(el("tr", { class: share >= 0.1 ? "hot" : null, "data-line": at },
             el("td", { class: "n" }, source.kind === "module" && source.isCode ? at.toString(16) : at),
-            el("td", { class: "line" }, source.text[i].replace(/\t/g, "    ")),
+            el("td", { class: "line", title: source.text[i].length > 76 ? source.text[i] : null }, source.text[i].replace(/\t/g, "    ")),
             el("td", { class: "n" }, share >= 0.0005 ? `${(100 * share).toFixed(1)} %` : ""),
             el("td", {}, share ? el("span", { class: "heat", style: `width:${(5 * sum.waited) / top}rem` }) : ""),
             el("td", { title: most ? DATA.stalls[most[0]][1] : null }, most && share >= 0.0005 ? DATA.stalls[most[0]][0] : ""),
