@@ -9,11 +9,11 @@
 static const struct {
     const char *variable, *option, *word, *other;
 } rows[] = {
-    {"HEDDLE_SYSTEM", "--system", NULL, NULL},          {"HEDDLE_MODE", "--mode", NULL, NULL},
-    {"HEDDLE_ATTACH", "--attach", NULL, NULL},          {"HEDDLE_SEAT", "--seat", NULL, NULL},
-    {"HEDDLE_KERNELS", "--kernels", NULL, NULL},        {"HEDDLE_MAX_CYCLES", "--max-cycles", NULL, NULL},
-    {"HEDDLE_SERIES", "--series", NULL, NULL},          {"HEDDLE_REGION", "--region", NULL, NULL},
-    {"HEDDLE_CACHES", "--cold-caches", "cold", "warm"}, {"HEDDLE_PROGRESS", "--no-progress", "no", "yes"},
+    {"HEDDLE_SYSTEM", "--system", NULL, NULL},         {"HEDDLE_MODE", "--mode", NULL, NULL},
+    {"HEDDLE_ATTACH", "--attach", NULL, NULL},         {"HEDDLE_SEAT", "--seat", NULL, NULL},
+    {"HEDDLE_KERNELS", "--kernels", NULL, NULL},       {"HEDDLE_MAX_CYCLES", "--max-cycles", NULL, NULL},
+    {"HEDDLE_REGION", "--region", NULL, NULL},         {"HEDDLE_CACHES", "--cold-caches", "cold", "warm"},
+    {"HEDDLE_PROGRESS", "--no-progress", "no", "yes"},
 };
 
 /* NULL: not set. */

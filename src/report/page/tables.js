@@ -18,7 +18,7 @@ function sortedTable(caption, columns, rows, options) {
         const shown = rows.filter((row) => !word || columns.some((c) => c.text && String(c.value(row)).toLowerCase().includes(word)));
         body.replaceChildren(...shown.sort(compare).map((row) => el("tr", { class: chosen && chosen(row) ? "chosen" : null },
             columns.map((column) => el("td", { class: column.text ? "name" : "n" }, column.show ? column.show(row) : column.text ? column.value(row) : numbers.withUnit(column.value(row), column.unit)[0])))));
-        count.textContent = shown.length === rows.length ? `${numbers.plain(rows.length)} ${options.what}` : `${numbers.plain(shown.length)} of ${numbers.plain(rows.length)} ${options.what}`;
+        count.textContent = shown.length === rows.length ? `${numbers.plain(rows.length)} ${rows.length === 1 ? options.what.replace(/(che)?s$/, (end) => (end === "ches" ? "ch" : "")) : options.what}` : `${numbers.plain(shown.length)} of ${numbers.plain(rows.length)} ${options.what}`;
     }
     const count = el("span", { class: "faint", role: "status" });
     const search = el("input", { type: "search", placeholder: "name", "aria-label": `Filter ${options.what}`,
