@@ -11,18 +11,15 @@ import shutil
 import subprocess
 import tempfile
 import time
+import urllib.error
 import urllib.request
 
 ELEMENT = "element-6066-11e4-a52e-4f735466cecf"
 KEYS = {"Tab": "\ue004", "Enter": "\ue007", "Right": "\ue014", "Left": "\ue012", "End": "\ue010", "Home": "\ue011"}
 
 
-def is_here():
-    return shutil.which("chromium") and shutil.which("chromedriver")
-
-
 class Browser:
-    def __init__(self, width=1280, height=900, dark=False):
+    def __init__(self, width=1280, height=900):
         self.profile = tempfile.mkdtemp()
         self.driver = subprocess.Popen(["chromedriver", "--port=0"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
                                        text=True, env={**os.environ, "HOME": self.profile})
@@ -34,21 +31,24 @@ class Browser:
         arguments = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-background-networking",
                      "--disable-component-update", "--disable-sync", "--disable-dev-shm-usage",
                      f"--user-data-dir={self.profile}", f"--window-size={width},{height}", "--hide-scrollbars"]
-        if dark:
-            arguments.append("--force-dark-mode")
-            arguments.append("--blink-settings=preferredColorScheme=0")
         wanted = {"capabilities": {"alwaysMatch": {
             "browserName": "chrome", "goog:loggingPrefs": {"browser": "ALL"},
             "goog:chromeOptions": {"binary": shutil.which("chromium"), "args": arguments}}}}
-        self.session = self.ask("POST", "/session", wanted)["sessionId"]
-        self.size(width, height)
+        self.session = None
+        try:
+            self.session = self.ask("POST", "/session", wanted)["sessionId"]
+            self.size(width, height)
+        except BaseException:
+            self.__exit__()
+            raise
 
     def __enter__(self):
         return self
 
     def __exit__(self, *ignored):
         try:
-            self.ask("DELETE", f"/session/{self.session}")
+            if self.session:
+                self.ask("DELETE", f"/session/{self.session}")
         finally:
             self.driver.terminate()
             self.driver.wait()
@@ -92,12 +92,7 @@ class Browser:
     def log(self):
         return self.of_session("POST", "/se/log", {"type": "browser"})
 
-    def picture(self, path, whole=False):
-        if whole:
-            reply = self.of_session("POST", "/goog/cdp/execute", {"cmd": "Page.captureScreenshot", "params": {
-                "captureBeyondViewport": True}})
-            data = reply["data"]
-        else:
-            data = self.of_session("GET", "/screenshot")
+    def picture(self, path):
+        data = self.of_session("GET", "/screenshot")
         with open(path, "wb") as file:
             file.write(base64.b64decode(data))
