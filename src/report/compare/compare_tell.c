@@ -82,6 +82,21 @@ static void add_lines(const struct text *lines, size_t count, size_t most, const
         text_add(text, "  and %zu more %s\n", count - most, what);
 }
 
+/* Lines of 100 columns, all of them indented. */
+static void add_wrapped(const char *words, struct text *text)
+{
+    enum { WIDTH = 96 };
+    while (*words) {
+        size_t length = strlen(words), part = length;
+        if (length > WIDTH)
+            for (part = WIDTH; part && words[part] != ' ';)
+                part--;
+        part = part ? part : length;
+        text_add(text, "    %.*s\n", (int)part, words);
+        words += part + (words[part] == ' ');
+    }
+}
+
 /* ---- two runs ---- */
 
 static const char *file_of(const char *path)
@@ -108,7 +123,8 @@ void comparison_tell(const struct comparison *c, struct text *text)
             add_value(kernel->before, unit, 9, text);
             add_value(kernel->after, unit, 9, text);
             add_change(kernel->change, 9, text);
-            text_add(text, "\n    %s\n", kernel->why.at);
+            text_add(text, "\n");
+            add_wrapped(kernel->why.at, text);
             if (kernel->launches > 1 && fabs(kernel->worst_change) >= fabs(kernel->change) + 1) {
                 text_add(text, "    launch %zu changed most: ", kernel->worst);
                 comparison_change_tell(kernel->worst_change, text);
