@@ -32,8 +32,8 @@ struct cmd {
 extern const struct cmd *const commands[]; /* ends in NULL */
 
 extern const struct cmd cmd_caches, cmd_validate, cmd_study, cmd_bench, cmd_params, cmd_stats, cmd_demo,
-    cmd_system, cmd_protocol, cmd_test, cmd_ptx, cmd_gcn3, cmd_trace, cmd_run, cmd_replay, cmd_serve,
-    cmd_boot, cmd_doctor, cmd_help, cmd_version, cmd_completion;
+    cmd_report, cmd_compare, cmd_system, cmd_protocol, cmd_test, cmd_ptx, cmd_gcn3, cmd_trace, cmd_run,
+    cmd_replay, cmd_serve, cmd_boot, cmd_doctor, cmd_help, cmd_version, cmd_completion;
 
 const struct cmd *cmd_find(const char *name);
 void cmd_print_help(const struct cmd *command);

@@ -26,6 +26,7 @@ static const struct option_row options[] = {
      "run it on simulated CPU cores (docs/cpu.md), such as epyc; none: not on those of the system"},
     {"--threads", "N|all", "threads of this machine to run kernels on (all unless told)"},
     {"--stats", "FILE", "write what every kernel and launch did, as JSON"},
+    {"--csv", "FILE", "write the metrics of launches as CSV, in the layout of `ncu --csv --page raw`"},
     {"--json", "FILE", NULL}, /* what `bench` calls --stats */
     STATS_LAUNCHES_OPTION,
     TRACE_MEM_OPTION,
@@ -70,6 +71,8 @@ static bool took(void *user, const struct option_row *row, const char *value, st
         return options_threads(value, &threads, err);
     } else if (!strcmp(row->name, "--stats") || !strcmp(row->name, "--json")) {
         request->stats = value;
+    } else if (!strcmp(row->name, "--csv")) {
+        request->csv = value;
     } else if (!strcmp(row->name, "--stats-launches")) {
         request->stats_launches = value;
     } else if (!strcmp(row->name, "--trace-mem")) {
@@ -91,18 +94,26 @@ static bool took(void *user, const struct option_row *row, const char *value, st
     return true;
 }
 
+static bool output_is_safe(const struct run *run, const char *option, const char *file, struct err *err)
+{
+    if (!file)
+        return true;
+    if (strcmp(file, "-") && file_same(file, run->path))
+        return err_set(err, "%s would write over the program %s", option, file);
+    return file_check(file, err);
+}
+
 static bool outputs_are_safe(const struct run *run, struct err *err)
 {
-    const char *stats = run->request->stats, *checkpoint = run->request->timing.checkpoint;
+    const char *stats = run->request->stats, *csv = run->request->csv,
+               *checkpoint = run->request->timing.checkpoint;
     if (checkpoint && (file_same(checkpoint, run->path) || (stats && file_same(checkpoint, stats))))
         return err_set(err, "--checkpoint would write over %s", checkpoint);
     if (checkpoint && !file_check(checkpoint, err))
         return false;
-    if (!stats)
-        return true;
-    if (strcmp(stats, "-") && file_same(stats, run->path))
-        return err_set(err, "--stats would write over the program %s", stats);
-    return file_check(stats, err);
+    if (stats && csv && strcmp(csv, "-") && file_same(stats, csv))
+        return err_set(err, "--stats and --csv name one file: %.300s", csv);
+    return output_is_safe(run, "--stats", stats, err) && output_is_safe(run, "--csv", csv, err);
 }
 
 static unsigned thread_count(const struct run_request *request)
@@ -144,6 +155,7 @@ static int tell(struct run *run, const struct system *system, const char *system
                              .kernels = request->timing.kernels,
                              .max_cycles = timing_max_cycles(&request->timing),
                              .cold_caches = request->timing.cold_caches,
+                             .series_cycles = timing_series(&request->timing),
                              .system_name = system_name,
                              .system = system,
                              .timing = timing_is_on(&request->timing),
@@ -165,6 +177,8 @@ static int tell(struct run *run, const struct system *system, const char *system
     bool good = launches_read(run->folder, &lines, &err);
     if (good && request->stats)
         good = launches_write(&lines, &how, request->stats, &err);
+    if (good && request->csv)
+        good = launches_write_csv(&lines, &how, request->csv, &err);
     if (!good || !launches_are_whole(&lines, run->folder, &err))
         status = complain(status ? status : EXIT_FAILED, &err);
     if (run->cpu && !cmd_cpu_check(run->cpu, request->words[0], status, &err))
@@ -214,6 +228,7 @@ static bool makes_sense(const struct run_request *request, struct err *err)
         return err_set(err, "--cpu does not go with several ranks");
     return cmd_check_goes(&request->check, &request->timing, request->trace_mem, err) &&
            timing_check(&request->timing, err) && cmd_record_check(&request->timing, err) &&
+           timing_keeps_series(&request->timing, request->stats, err) &&
            cmd_trace_mem_check(request->trace_mem, &request->timing, err);
 }
 
@@ -273,8 +288,8 @@ static int run_request(struct run_request *request)
     if (has_nodes && !request->timing.attach) /* processes of several nodes are in one machine */
         request->timing.shared = true;
     int status;
-    if (!goes_with_cores(request, &err) || (has_nodes && !goes_with_nodes(request, &err)) ||
-        !goes_with_ranks(request, &err)) {
+    if (!timing_check_series(&request->timing, &err) || !goes_with_cores(request, &err) ||
+        (has_nodes && !goes_with_nodes(request, &err)) || !goes_with_ranks(request, &err)) {
         system_fini(&system);
         return complain(EXIT_USAGE, &err);
     }

@@ -11,7 +11,7 @@
 
 struct run_request {
     char **words; /* the program and its arguments; ends in NULL */
-    const char *threads, *stats, *stats_launches, *bounds, *limit, *trace_mem, *cpu;
+    const char *threads, *stats, *csv, *stats_launches, *bounds, *limit, *trace_mem, *cpu;
     struct timing_request timing;
     struct check_request check;
     const char **cpu_settings; /* of --set; ends in NULL */

@@ -126,6 +126,7 @@ static void set_timing(const struct timing_request *timing)
     setenv("HEDDLE_MODE", timing_is_on(timing) ? "timing" : "functional", 1);
     set_or_not("HEDDLE_MAX_CYCLES", timing->max_cycles);
     set_or_not("HEDDLE_KERNELS", timing->kernels);
+    set_or_not("HEDDLE_SERIES", timing->series);
     set_or_not("HEDDLE_REGION", timing->region);
     set_or_not("HEDDLE_CACHES", timing->cold_caches ? "cold" : NULL);
     set_or_not("HEDDLE_PROGRESS", timing->no_progress ? "no" : NULL);
@@ -323,8 +324,8 @@ static bool identify(struct run *run, struct err *err)
 static bool choose_lines(struct run *run, struct err *err)
 {
     const struct run_request *request = run->request;
-    return stats_launches_choose(request->stats, request->stats_launches, &run->first_line, &run->end_line,
-                                 err) ||
+    return stats_launches_choose(request->stats ? request->stats : request->csv, request->stats_launches,
+                                 &run->first_line, &run->end_line, err) ||
            fail(run, EXIT_USAGE);
 }
 

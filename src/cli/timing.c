@@ -122,6 +122,8 @@ bool timing_took(struct timing_request *request, const struct option_row *row, c
         request->resume = value;
     else if (!strcmp(row->name, "--profile"))
         return take_count(row, value, &request->hot_places, err);
+    else if (!strcmp(row->name, "--series"))
+        return take_count(row, value, &request->series, err);
     else if (!strcmp(row->name, "--cold-caches"))
         request->cold_caches = true;
     else if (!strcmp(row->name, "--no-progress"))
@@ -162,6 +164,7 @@ static const char *timing_alone(const struct timing_request *request)
            : selects && request->kernels ? "--kernels"
            : selects && request->region  ? "--region"
            : request->hot_places         ? "--profile"
+           : request->series             ? "--series"
            : request->cold_caches        ? "--cold-caches"
            : request->checkpoint         ? "--checkpoint"
            : request->resume             ? "--resume"
@@ -226,10 +229,27 @@ static bool loads_make_sense(const struct timing_request *request, struct err *e
            err_set(err, "--write-load: %s", why.text);
 }
 
+bool timing_check_series(const struct timing_request *request, struct err *err)
+{
+    const char *without = request->attach || request->shared ? "a machine that several processes attach to"
+                          : request->resume                  ? "--resume"
+                          : ranks_job().count > 1            ? "several ranks"
+                                                             : NULL;
+    if (request->series && !timing_series(request))
+        return err_set(err, "--series: expected a number of cycles from 1 on");
+    return !request->series || !without || err_set(err, "--series does not go with %s", without);
+}
+
+bool timing_keeps_series(const struct timing_request *request, const char *stats, struct err *err)
+{
+    return stats || !request->series || err_set(err, "--series needs a file for its samples: --stats FILE");
+}
+
 bool timing_check(const struct timing_request *request, struct err *err)
 {
     const char *alone = timing_alone(request);
-    if (!ranks_make_sense(request, err) || !loads_make_sense(request, err))
+    if (!timing_check_series(request, err) || !ranks_make_sense(request, err) ||
+        !loads_make_sense(request, err))
         return false;
     if (!attach_makes_sense(request, err))
         return false;
@@ -379,6 +399,11 @@ uint64_t timing_checkpoint_every(const struct timing_request *request)
 uint64_t timing_max_cycles(const struct timing_request *request)
 {
     return count_of(request->max_cycles);
+}
+
+uint64_t timing_series(const struct timing_request *request)
+{
+    return count_of(request->series);
 }
 
 uint64_t timing_seat(const struct timing_request *request)

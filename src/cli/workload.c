@@ -172,6 +172,7 @@ static bool report(const struct request *r, const struct system *system, const c
                              .kernels = r->timing.kernels,
                              .max_cycles = timing_max_cycles(&r->timing),
                              .cold_caches = r->timing.cold_caches,
+                             .series_cycles = timing_series(&r->timing),
                              .system_name = r->timing.system ? r->timing.system : "h200",
                              .system = system,
                              .timing = timing_is_on(&r->timing),
@@ -237,6 +238,7 @@ static int run_driven(const struct request *r, const struct system *system, cons
                                             .attach = r->timing.attach,
                                             .seat = (uint32_t)timing_seat(&r->timing),
                                             .over_ranks = over_ranks(),
+                                            .series_cycles = r->json ? timing_series(&r->timing) : 0,
                                             .write_load = r->timing.write_load,
                                             .placement = r->timing.placement,
                                             .max_cycles = timing_max_cycles(&r->timing),
@@ -311,6 +313,7 @@ int cmd_workload(int count, char **words)
     catch_interrupts();
     if (!timing_from_environment(&r.timing, &err) || !cmd_check_from_environment(&r.check, &err) ||
         !options_parse(r.rows, count - 1, words + 1, &r, took, &err) || !over_ranks_begin(&err) ||
+        !timing_keeps_series(&r.timing, r.json, &err) ||
         !stats_launches_choose(r.json, r.stats_launches, &r.first_line, &r.end_line, &err) ||
         !cmd_check_goes(&r.check, &r.timing, r.trace_mem, &err) || !timing_check(&r.timing, &err) ||
         !cmd_record_check(&r.timing, &err))

@@ -58,6 +58,7 @@ struct timing_options {
     uint64_t checkpoint_every; /* and again after so many; 0: once */
     bool checkpoint_stop;      /* the run ends there */
     const char *resume;        /* file of a checkpoint that the run goes on from; or NULL */
+    uint64_t series_cycles;    /* samples over time are left in run_dir, of so many cycles each; 0: none */
     const char *write_load;    /* file that says what islands took (system/loads.h); or NULL */
     const char *placement;     /* such a file, by which ranks get their parts; or NULL */
     const char *identity;      /* lines of what must be the same in both runs; or NULL */

@@ -119,6 +119,7 @@ static bool options_of(struct driver_options *options)
         !word_of("HEDDLE_CACHES", "warm", "cold", &timing->cold_caches) ||
         !word_of("HEDDLE_PROGRESS", "yes", "no", &quiet) ||
         !word_of("HEDDLE_PROFILE", "yes", "no", &no_profile) ||
+        !count_of("HEDDLE_SERIES", UINT64_MAX, &timing->series_cycles) ||
         !count_of("HEDDLE_CHECKPOINT_AT", UINT64_MAX, &timing->checkpoint_at) ||
         !count_of("HEDDLE_CHECKPOINT_EVERY", UINT64_MAX, &timing->checkpoint_every) ||
         !word_of("HEDDLE_CHECKPOINT_STOP", "no", "yes", &timing->checkpoint_stop))

@@ -116,6 +116,11 @@ static void free_texts(struct timeline *timeline)
     mem_free(timeline->resume);
 }
 
+static void take_sample(void *user, const struct machine_sample *sample)
+{
+    ledger_add_sample(user, sample);
+}
+
 struct timeline *timeline_new(struct driver *driver, struct err *err)
 {
     const struct timing_options *timing = &driver->options.timing;
@@ -134,6 +139,9 @@ struct timeline *timeline_new(struct driver *driver, struct err *err)
                                       .progress = made->watch.line.terminal ? driver_watch_show : NULL,
                                       .user = &made->watch,
                                       .checkpoint = checkpoint_of(made),
+                                      .series_cycles = driver->ledger.folder ? timing->series_cycles : 0,
+                                      .sample = take_sample,
+                                      .sample_user = &driver->ledger,
                                       .measures = timing->write_load,
                                       .placement = timing->placement};
     made->machine = driver->attach       ? attach_machine(driver->attach, &options, err)

@@ -586,6 +586,23 @@ void gpu_look(struct gpu *gpu, uint32_t slot, struct launch_result *result, stru
         stats->idlest_sm_cycles = 0;
 }
 
+void gpu_look_at_activity(struct gpu *gpu, struct gpu_activity *activity)
+{
+    *activity = (struct gpu_activity){0};
+    for (uint32_t slot = 0; slot < SM_KERNELS; slot++) {
+        for (uint32_t i = 0; gpu->dispatcher.kernels[slot].used && i < gpu->sm_count; i++) {
+            struct sm_kernel *part = sm_kernel(gpu->sms[i], slot);
+            if (!part->team)
+                continue;
+            sm_count_kernel(gpu->sms[i], slot);
+            add_counters(&activity->sm, &part->counters);
+            activity->blocks += part->blocks_now;
+            activity->warps += part->warps_now;
+        }
+    }
+    count_memory(gpu, &activity->mem);
+}
+
 struct printing {
     const struct gpu *gpu;
     const struct launch *launch;

@@ -12,7 +12,7 @@ good() {
     [[ -z $(awk 'length > 160' out) ]] || fail "$ran: lines too long: $(awk 'length > 160' out)"
 }
 
-commands=(run replay serve boot demo bench validate study caches ptx gcn3 trace params system protocol stats doctor test help version completion)
+commands=(run replay serve boot demo bench report compare validate study caches ptx gcn3 trace params system protocol stats doctor test help version completion)
 good
 cp out overview
 for words in --help -h help; do
