@@ -365,6 +365,7 @@ static void see_global(struct user *user, const struct request *request)
     switch ((enum request_kind)of->kind) {
     case REQUEST_NONE:
     case REQUEST_CONSTANT:
+    case REQUEST_SIGNAL:
         return;
     case REQUEST_LOAD:
         user->use = USE_READS;
