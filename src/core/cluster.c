@@ -33,7 +33,7 @@ struct cluster_head {
     uint32_t kernel;   /* slot */
     uint32_t id;       /* what the answer is for: enum reply_to */
     uint32_t at;       /* rank and offset, as in addresses */
-    uint16_t bytes;    /* of a read or a write, at most SPAN */
+    uint16_t bytes;    /* of a read, at most SPAN */
     uint8_t operation; /* of atomic ones: a row; of a write: that and 1, or 0. Of CLUSTER_CAME: the phase */
     uint8_t count;     /* of struct cluster_atom, or of struct memsys_old, that follow */
 };
@@ -159,6 +159,28 @@ static void send_write(struct sm *sm, struct port *port, struct sm_warp *w, uint
     send_to_block(sm, port, w, cycle, CLUSTER_WRITE, message, sizeof message->u.write, sectors * MEM_SECTOR);
 }
 
+/* Barriers that count what was written, behind all of it. */
+static void signal_barriers(struct sm *sm, struct sm_warp *w, const struct request *request, uint64_t cycle)
+{
+    const struct delivery *of = &request->of;
+    for (lane_mask rest = request->signals ? request->cluster : 0, who; rest; rest &= ~who) {
+        uint32_t first = first_lane(rest), rank = rank_of(of->at[first]), lanes = 0;
+        who = 0;
+        EACH_LANE (i, rest)
+            if (rank_of(of->at[i]) == rank && request->compare[i] == request->compare[first]) {
+                who |= UINT64_C(1) << i;
+                lanes++;
+            }
+        struct cluster_message_bytes message = {.head = head_of(sm, w, of->at[first])};
+        message.head.count = 1;
+        message.head.id = write_id(sm, w, cycle);
+        message.u.atoms[0] = (struct cluster_atom){.operand = (uint64_t)lanes * of->bytes,
+                                                   .offset = (uint32_t)request->compare[first]};
+        send_to_block(sm, sm->cluster, w, cycle, CLUSTER_SIGNAL, &message, sizeof *message.u.atoms,
+                      LANE_BYTES);
+    }
+}
+
 void cluster_store(struct sm *sm, struct sm_warp *w, const struct request *request, uint64_t cycle)
 {
     const struct delivery *of = &request->of;
@@ -167,10 +189,10 @@ void cluster_store(struct sm *sm, struct sm_warp *w, const struct request *reque
         uint64_t span = of->at[first_lane(who)] / SPAN * SPAN;
         struct cluster_message_bytes message = {.head = head_of(sm, w, span)};
         memset(&message.u, 0, sizeof message.u);
-        message.head.bytes = SPAN;
         w->kernel->isa->collect(request, span, who, message.u.write.data, message.u.write.masks);
         send_write(sm, sm->cluster, w, cycle, &message);
     }
+    signal_barriers(sm, w, request, cycle);
 }
 
 /* Those for one block, as many as fit into a message. */
@@ -198,7 +220,7 @@ void cluster_atomic(struct sm *sm, struct sm_warp *w, struct load *load, const s
         EACH_LANE (i, who)
             message.u.atoms[message.head.count++] =
                 (struct cluster_atom){.operand = request->operand[i],
-                                      .compare = is_signal ? 0 : request->compare[i],
+                                      .compare = is_signal || request->signals ? 0 : request->compare[i],
                                       .offset = offset_of(of->at[i]),
                                       .lane = (uint8_t)i,
                                       .bytes = of->bytes};
@@ -212,6 +234,7 @@ void cluster_atomic(struct sm *sm, struct sm_warp *w, struct load *load, const s
         send_to_block(sm, sm->cluster, w, cycle, is_signal ? CLUSTER_SIGNAL : CLUSTER_ATOMIC, &message,
                       count * sizeof *message.u.atoms, count * LANE_BYTES);
     }
+    signal_barriers(sm, w, request, cycle);
 }
 
 /* ---- what others want ---- */
@@ -247,6 +270,13 @@ static struct block *block_of(struct sm *sm, struct sm_kernel *kernel, const str
     return block;
 }
 
+/* Where bytes of a message are; senders have checked them. */
+static char *place_of(const struct block *block, uint64_t offset, uint64_t bytes)
+{
+    REQUIRE(offset <= block->shared_bytes && bytes <= block->shared_bytes - offset);
+    return block->shared + offset;
+}
+
 /* The memory pipeline does what others want, too; gives the cycle in which it begins. */
 static uint64_t take_pass(struct sm *sm)
 {
@@ -266,22 +296,18 @@ static void combine(char *to, const unsigned char *operand, uint32_t row)
     memcpy(to, &old, bytes);
 }
 
-static bool is_written(const struct cluster_write *write, uint32_t i)
+static void put(const struct block *block, uint64_t offset, const struct cluster_write *write,
+                uint32_t operation)
 {
-    return write->masks[i / 32] >> i % 32 & 1;
-}
-
-static void put(char *to, const struct cluster_write *write, uint32_t bytes, uint32_t operation)
-{
-    for (uint32_t i = 0; i < bytes; i++) {
-        if (!is_written(write, i))
+    uint32_t each = operation ? atomic_rows[operation - 1].bytes : 1;
+    for (uint32_t i = 0; i < SPAN; i += each) {
+        if (!(write->masks[i / 32] >> i % 32 & 1))
             continue;
-        if (!operation) {
-            to[i] = (char)write->data[i];
-        } else {
-            combine(to + i, write->data + i, operation - 1);
-            i += atomic_rows[operation - 1].bytes - 1u;
-        }
+        char *to = place_of(block, offset + i, each);
+        if (operation)
+            combine(to, write->data + i, operation - 1);
+        else
+            *to = (char)write->data[i];
     }
 }
 
@@ -290,7 +316,7 @@ static void serve_read(struct sm *sm, const struct block *block, struct cluster_
 {
     struct cluster_head *head = &message->head;
     uint64_t at = head->at;
-    memcpy(message->u.data, block->shared + offset_of(at), head->bytes);
+    memcpy(message->u.data, place_of(block, offset_of(at), head->bytes), head->bytes);
     send(sm, sm->cluster, from, take_pass(sm) + sm->config.spec->shared_latency, CLUSTER_DATA, message,
          head->bytes, sectors_in(at, at + head->bytes) * MEM_SECTOR);
 }
@@ -298,10 +324,7 @@ static void serve_read(struct sm *sm, const struct block *block, struct cluster_
 static void serve_write(struct sm *sm, struct block *block, struct cluster_message_bytes *message,
                         uint32_t from)
 {
-    struct cluster_head *head = &message->head;
-    uint64_t room = block->shared_bytes - offset_of(head->at);
-    put(block->shared + offset_of(head->at), &message->u.write, (uint32_t)min_u64(head->bytes, room),
-        head->operation);
+    put(block, offset_of(message->head.at), &message->u.write, message->head.operation);
     send(sm, sm->cluster, from, take_pass(sm), CLUSTER_DONE, message, 0, 0);
 }
 
@@ -337,7 +360,8 @@ static void serve_atomics(struct sm *sm, struct block *block, struct cluster_mes
     uint64_t begins = 0;
     for (uint32_t i = 0; i < message->head.count; i++) {
         const struct cluster_atom *atom = &message->u.atoms[i];
-        uint64_t old = perform(block->shared + atom->offset, atom, message->head.operation);
+        uint64_t old =
+            perform(place_of(block, atom->offset, atom->bytes), atom, message->head.operation);
         answer.u.olds[i] = (struct memsys_old){.value = old, .lane = atom->lane};
     }
     for (uint32_t i = 0; i < passes; i++)
@@ -354,8 +378,10 @@ static void serve_signals(struct sm *sm, struct block *block, struct cluster_mes
 {
     const struct isa_ops *isa = block->worker->grid->kernel->isa;
     uint64_t begins = take_pass(sm);
-    for (uint32_t i = 0; i < message->head.count; i++)
+    for (uint32_t i = 0; i < message->head.count; i++) {
+        (void)place_of(block, message->u.atoms[i].offset, 8);
         isa->signal(block, message->u.atoms[i].offset, message->u.atoms[i].operand);
+    }
     send(sm, sm->cluster, from, begins, CLUSTER_DONE, message, 0, 0);
 }
 
@@ -499,16 +525,15 @@ static struct block *near_target(const struct put *put_)
 }
 
 static void put_bytes(struct sm *sm, const struct put *to, uint64_t offset, const struct cluster_write *write,
-                      uint32_t bytes, uint32_t operation)
+                      uint32_t operation)
 {
     struct block *block = near_target(to);
     if (block) {
-        put(block->shared + offset, write, bytes, operation);
+        put(block, offset, write, operation);
         return;
     }
     struct cluster_message_bytes message = {
         .head = head_of(sm, to->w, (uint64_t)to->rank << CLUSTER_SHARED_SHIFT | offset), .u.write = *write};
-    message.head.bytes = (uint16_t)bytes;
     message.head.operation = (uint8_t)operation;
     send_write(sm, to->port, to->w, to->cycle, &message);
 }
@@ -561,7 +586,7 @@ void cluster_put_piece(struct sm *sm, struct sm_warp *w, const struct delivery *
         .w = w, .port = piece->at == PIECE_IS_HERE ? sm->cluster : sm->multicast, .cycle = cycle};
     for (uint64_t rest = of->targets; rest; rest &= rest - 1) {
         to.rank = (uint32_t)__builtin_ctzll(rest);
-        put_bytes(sm, &to, piece->stage_at, &write, piece->bytes, of->reduces ? of->operation + 1u : 0);
+        put_bytes(sm, &to, piece->stage_at, &write, of->reduces ? of->operation + 1u : 0);
     }
 }
 
@@ -594,7 +619,7 @@ void cluster_pass_on(struct sm *sm, const struct load *load, uint64_t line, uint
         }
         for (uint64_t rest = some ? load->of.targets : 0; rest; rest &= rest - 1) {
             to.rank = (uint32_t)__builtin_ctzll(rest);
-            put_bytes(sm, &to, piece->stage_at, &write, piece->bytes, 0);
+            put_bytes(sm, &to, piece->stage_at, &write, 0);
         }
     }
 }

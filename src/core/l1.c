@@ -2,6 +2,7 @@
 #include "core/l1.h"
 #include "core/counted.h"
 #include "exec/atomics.h"
+#include "exec/tensormap.h"
 #include "base/mem.h"
 
 #include <string.h>
@@ -327,6 +328,12 @@ static void deliver_at(struct sm *sm, const struct load *load, uint64_t line, ui
 {
     const struct delivery *of = &load->of;
     if (UNLIKELY(of->kind == REQUEST_PIECES || of->stage_bytes)) {
+        unsigned char rounded[MEM_LINE_MOST];
+        if (UNLIKELY(of->rounds)) {
+            memcpy(rounded, data, sizeof rounded);
+            tensormap_round(of->rounds, rounded, sizeof rounded);
+            data = rounded;
+        }
         gather(load, &(struct arrived){line, sectors, data});
         if (UNLIKELY(of->targets))
             cluster_pass_on(sm, load, line, sectors, data);

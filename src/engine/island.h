@@ -211,5 +211,6 @@ void engine_find_reach(struct engine *engine);
 /* window.c: room in the mail to an island. */
 struct event *crew_append(struct crew_worker *worker, uint32_t island, const struct event *header);
 void crew_free(struct crew *crew);
+void crew_renew(struct crew *crew); /* between runs: how far islands are apart has changed */
 
 #endif

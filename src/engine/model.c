@@ -350,12 +350,14 @@ void link_rest(struct link *link, bool rests)
     if (link->rests == rests)
         return;
     link->rests = rests;
+    for (size_t i = 0; i < link->plug_count; i++) /* who sends all the same is stopped */
+        engine->ports[link->plugs[i].port]->way = rests ? PORT_RECEIVES : link->plugs[i].way;
     if (!engine->ready)
         return;
-    crew_free(engine->crew); /* it knows how far islands are apart */
-    engine->crew = NULL;
     find_lookahead(engine);
     engine_find_reach(engine);
+    if (engine->crew)
+        crew_renew(engine->crew);
 }
 
 static int by_name(const void *a, const void *b)

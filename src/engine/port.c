@@ -127,7 +127,7 @@ inline bool port_send_sized(struct port *port, uint32_t to, uint64_t delay, uint
                             uint16_t bytes, uint32_t wire_bytes)
 {
     struct link *link = port->link;
-    REQUIRE(link && to < link->plug_count && to != port->plug && !link->rests);
+    REQUIRE(link && to < link->plug_count && to != port->plug);
     REQUIRE(port->way != PORT_RECEIVES && link->plugs[to].way != PORT_SENDS);
     REQUIRE(bytes <= link->engine->spec.payload_bytes);
     if (port->credits && !port->credits[to]) {

@@ -169,17 +169,21 @@ void cga_archive(struct block *block, struct archive *archive)
     if (!archive->reading)
         memcpy(sms, now->sms, sizeof sms);
     ARCHIVE_VALUE(archive, sms);
-    if (archive->reading) {
+    for (uint32_t i = 0; i < launch_cluster_size(block->worker->grid->launch); i++)
+        archive_check(archive, sms[i] < block->worker->grid->launch->sm_count);
+    if (archive->reading && archive->good) {
         launch_cluster_of(block->worker->grid->launch, block->number, &block->rank);
         block->shared_from = block->rank << CLUSTER_SHARED_SHIFT;
         cga_join(block, sms);
     }
     struct cga *cluster = block->cluster;
+    if (!cluster)
+        return;
     uint64_t here = cluster->here;
     ARCHIVE_VALUE(archive, cluster->left);
     ARCHIVE_VALUE(archive, cluster->come);
     cluster->phase = (uint8_t)archive_number(archive, cluster->phase, 1);
-    archive_check(archive, !(here & ~cluster->left));
+    archive_check(archive, !(here & ~cluster->left) && !(cluster->left >> 1 >> (cluster->size - 1)));
     ARCHIVE_VALUE(archive, block->cluster_arrivals);
     ARCHIVE_VALUE(archive, block->has_come);
 }

@@ -66,6 +66,7 @@ struct bench {
  * %data, %arg; %self (the thread), %warp. */
 struct piece {
     const char *module; /* declarations around the kernel, or NULL */
+    const char *directives; /* of the kernel, or NULL */
     const char *before; /* or NULL */
     const char *body;
     const char *after;      /* uses results, so that they are not dead; or NULL */
@@ -125,7 +126,7 @@ static inline struct heddle_module *bench_load(struct bench *bench, const struct
 {
     static const char kernel[] =
         ".version 8.0\n.target sm_90\n.address_size 64\n%s\n"
-        ".visible .entry test(.param .u64 out, .param .u64 data, .param .u32 arg)\n{\n"
+        ".visible .entry test(.param .u64 out, .param .u64 data, .param .u32 arg)\n%s\n{\n"
         ".reg .b32 %%r<100>; .reg .f32 %%f<100>; .reg .b64 %%rd<100>; .reg .f64 %%d<100>; .reg .b16 "
         "%%h<100>;\n"
         ".reg .pred %%p<100>; .reg .b64 %%out, %%data, %%place; .reg .b32 %%arg, %%self, %%warp, %%start, "
@@ -144,8 +145,10 @@ static inline struct heddle_module *bench_load(struct bench *bench, const struct
     size_t bytes = sizeof kernel + strlen(piece->body) + 1;
     bytes += (piece->module ? strlen(piece->module) : 0) + (piece->before ? strlen(piece->before) : 0);
     bytes += piece->after ? strlen(piece->after) : 0;
+    bytes += piece->directives ? strlen(piece->directives) : 0;
     char *text = malloc(bytes);
-    snprintf(text, bytes, kernel, piece->module ? piece->module : "", piece->before ? piece->before : "",
+    snprintf(text, bytes, kernel, piece->module ? piece->module : "",
+             piece->directives ? piece->directives : "", piece->before ? piece->before : "",
              piece->body, piece->after ? piece->after : "");
     struct heddle_module *module = heddle_load_text(bench->heddle, "test.ptx", text);
     if (!module)

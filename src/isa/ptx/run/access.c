@@ -1,5 +1,5 @@
 /* Loads and stores: the addresses of the lanes, checked to the byte, then the data. */
-#include "ptx_run/access.h"
+#include "ptx_run/async.h"
 #include "ptx_run/bytes.h"
 #include "isa/request.h"
 #include "base/bits.h"
@@ -841,6 +841,24 @@ enum lowered lower_load(struct lower *lower, struct op *op)
     return LOWERED;
 }
 
+enum lowered lower_async_barrier(struct lower *lower, struct op *op, struct access *access)
+{
+    op->flags |= OP_WAITS;
+    access->counts = true;
+    if (!ptx_opcode_has(lower->inst->opcode, "mbarrier::complete_tx::bytes"))
+        return lower_fail(lower, "Heddle does not know this asynchronous operation");
+    return async_lower_address(lower, lower_operand(lower, 2), PTX_CLUSTER, &access->barrier) ? LOWERED
+                                                                                             : LOWER_FAILED;
+}
+
+/* st.async */
+static void run_async(struct warp *w, const struct op *op, lanes active)
+{
+    w->wait = WAIT_NOT;
+    run_access(w, op, active);
+    async_signal_lanes(w, op, op->more, active);
+}
+
 enum lowered lower_store(struct lower *lower, struct op *op)
 {
     struct access *access = new_access(lower, op, true);
@@ -850,7 +868,10 @@ enum lowered lower_store(struct lower *lower, struct op *op)
     if (access->space == PTX_PARAM)
         access->space = PTX_LOCAL;
     pass_by_register(lower, op, access);
-    return LOWERED;
+    if (!ptx_is(lower->inst, "st.async"))
+        return LOWERED;
+    op->run.exec = run_async;
+    return lower_async_barrier(lower, op, access);
 }
 
 static void run_fence(struct warp *w, const struct op *op, lanes active)

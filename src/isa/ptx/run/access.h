@@ -7,6 +7,13 @@
 
 enum { LOCAL_STRIDE = 4 * WARP_LANES }; /* from a word of a thread's local memory to its next */
 
+/* An address of an instruction that has several. */
+struct async_address {
+    uint32_t place; /* of the register, */
+    uint8_t bytes;  /* which has so many */
+    int64_t offset;
+};
+
 struct access {
     enum ptx_space space;
     uint8_t bytes;          /* of a value in memory */
@@ -19,6 +26,8 @@ struct access {
     bool acquires;
     bool is_const;
     bool by_register;      /* a parameter of a call: memory only here */
+    bool counts;           /* st.async, red.async: this barrier counts the bytes */
+    struct async_address barrier;
     bool reaches;          /* blocks on other SMs: access_resolve leaves them to the executor */
     bool in_halves;        /* 8 bytes of local memory may be two words, LOCAL_STRIDE apart */
     uint32_t number;       /* of the kernel's accesses */
@@ -38,6 +47,9 @@ bool access_acquires(const char *opcode);
 /* Lowers [register or variable + offset] to op->a and op->value. */
 bool lower_address(struct lower *lower, const struct ptx_operand *operand, struct op *op,
                    struct access *access);
+
+/* Of st.async and red.async: the last operand. */
+enum lowered lower_async_barrier(struct lower *lower, struct op *op, struct access *access);
 
 /* Where on the host each active lane's bytes are, checked. Local memory is in one piece only up to 4 bytes. A
  * place is NULL where the block is on another SM; the request names such lanes and their addresses. */

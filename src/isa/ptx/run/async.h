@@ -11,15 +11,11 @@
 bool mbarrier_complete(char *place, uint64_t bytes);
 /* Of a copy of a lane: the barrier is at this address of the cluster's shared memory. */
 void mbarrier_signal(struct warp *warp, const struct op *op, uint32_t lane, uint64_t at, uint64_t bytes);
+/* st.async and red.async: the barriers that count what these lanes just wrote; a block on another SM is asked to
+ * signal its own. */
+void async_signal_lanes(struct warp *warp, const struct op *op, const struct access *access, lanes who);
 
 /* ---- operands (bulk.c) ---- */
-
-/* An address of an instruction that has several. */
-struct async_address {
-    uint32_t place; /* of the register, */
-    uint8_t bytes;  /* which has so many */
-    int64_t offset;
-};
 
 bool async_lower_address(struct lower *lower, const struct ptx_operand *operand, enum ptx_space space,
                          struct async_address *address);
@@ -70,7 +66,5 @@ void async_request_barrier(struct warp *warp, const struct op *op, uint32_t lane
                            uint64_t barrier, uint64_t bytes);
 /* A copy that combines elements with what is there. */
 void async_request_reduction(struct warp *warp, const struct async_reduction *reduction);
-/* A fault in such a model, which does not round on the way. */
-void async_check_timed(struct warp *warp, const struct op *op, lanes active);
 
 #endif

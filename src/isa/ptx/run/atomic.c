@@ -1,6 +1,6 @@
 /* atom and red. A block runs on one host thread, so its shared memory needs no atomic instructions of the
  * host; global memory does. */
-#include "ptx_run/access.h"
+#include "ptx_run/async.h"
 #include "isa/request.h"
 #include "exec/atomics.h"
 #include "exec/cga.h"
@@ -168,6 +168,15 @@ static void run_atomic(struct warp *w, const struct op *op, lanes active)
     }
 }
 
+/* red.async */
+static void run_async(struct warp *w, const struct op *op, lanes active)
+{
+    const struct atomic_form *form = op->more;
+    w->wait = WAIT_NOT;
+    run_atomic(w, op, active);
+    async_signal_lanes(w, op, &form->access, active);
+}
+
 bool access_atomic(const char *opcode, uint32_t *row)
 {
     for (uint32_t i = 0; i < atomic_row_count; i++) {
@@ -203,7 +212,7 @@ enum lowered lower_atomic(struct lower *lower, struct op *op)
     struct access *access = &form->access;
     uint32_t i = 0;
     if (!access_atomic(opcode, &form->row) || ptx_opcode_has(opcode, "v2") || ptx_opcode_has(opcode, "v4") ||
-        ptx_opcode_has(opcode, "v8") || ptx_opcode_has(opcode, "b128") || ptx_is(lower->inst, "red.async"))
+        ptx_opcode_has(opcode, "v8") || ptx_opcode_has(opcode, "b128"))
         return lower_fail(lower, "Heddle does not know this atomic operation");
     op->unit = UNIT_LSU;
     op->run.exec = run_atomic;
@@ -238,5 +247,9 @@ enum lowered lower_atomic(struct lower *lower, struct op *op)
     form->has_c = ptx_opcode_has(opcode, "cas");
     if (form->has_c && !lower_source(lower, lower_operand(lower, i), type, &op->c))
         return LOWER_FAILED;
+    if (ptx_is(lower->inst, "red.async")) {
+        op->run.exec = run_async;
+        return lower_async_barrier(lower, op, access);
+    }
     return LOWERED;
 }

@@ -181,13 +181,6 @@ static void copy_to(struct warp *w, const struct op *op, uint32_t lane, uint64_t
         memcpy(place, from, bytes);
 }
 
-void async_check_timed(struct warp *w, const struct op *op, lanes active)
-{
-    if (w->isa.block->worker->clock)
-        warp_fault(w, op, active, FAULT_INSTRUCTION, 0,
-                   "tensor copies that round have no timing: use --mode functional");
-}
-
 struct bulk_copy {
     uint32_t lane;
     uint64_t to, from, bytes, barrier;

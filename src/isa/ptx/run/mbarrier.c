@@ -103,6 +103,24 @@ void mbarrier_signal(struct warp *w, const struct op *op, uint32_t lane, uint64_
         w->wait = WAIT_OVER;
 }
 
+void async_signal_lanes(struct warp *w, const struct op *op, const struct access *access, lanes who)
+{
+    struct request *request = w->isa.block->worker->request;
+    uint64_t bytes = (uint64_t)access->bytes * access->count;
+    lanes far = request ? (lanes)request->cluster & who : 0;
+    EACH_LANE (lane, who & ~far)
+        mbarrier_signal(w, op, lane, async_address(w, &access->barrier, lane), bytes);
+    EACH_LANE (lane, far) {
+        uint64_t at = async_address(w, &access->barrier, lane);
+        (void)access_cluster_place(w, op, lane, at, 8, true);
+        if ((at ^ request->of.at[lane]) >> CLUSTER_SHARED_SHIFT & 0xff)
+            warp_fault(w, op, UINT32_C(1) << lane, FAULT_INSTRUCTION, at,
+                       "a store whose barrier is in another block's shared memory than its bytes");
+        request->compare[lane] = at & (WINDOW_BYTES - 1);
+        request->signals = true;
+    }
+}
+
 void ptx_request_complete(struct isa_warp *warp, const struct delivery *of, const unsigned char *stage)
 {
     if (of->stage_bytes)

@@ -123,32 +123,11 @@ static void fill(const struct tensormap *map, char *to, uint64_t bytes)
         memcpy(to + i, value, size);
 }
 
-/* Rounded to the 19 bits that tensor cores take, as an H200 does it: to the nearest, ties to even. */
-static uint32_t as_tf32(uint32_t bits)
-{
-    enum { LOW = 13 };
-    if ((bits & 0x7fffffff) > 0x7f800000)
-        return 0x7fffe000;
-    bits += (1u << (LOW - 1)) - 1 + (bits >> LOW & 1);
-    return bits >> LOW << LOW;
-}
-
-static bool changes_values(const struct tensormap *map)
-{
-    return map->type == TENSORMAP_TF32 || map->type == TENSORMAP_TF32_FTZ;
-}
-
 static void load_bytes(const struct tensormap *map, char *to, const char *from, uint64_t bytes)
 {
     memcpy(to, from, bytes);
-    for (uint64_t i = 0; changes_values(map) && i < bytes; i += 4) {
-        uint32_t value;
-        memcpy(&value, to + i, 4);
-        value = as_tf32(value);
-        if (map->type == TENSORMAP_TF32_FTZ && !(value & 0x7f800000))
-            value &= 0x80000000;
-        memcpy(to + i, &value, 4);
-    }
+    if (tensormap_rounds(map))
+        tensormap_round(tensormap_rounds(map), to, bytes);
 }
 
 /* ---- instructions ---- */
@@ -331,6 +310,7 @@ static void load_in_time(struct move *move, const struct walk *walk, uint64_t sh
         move->box = access_bytes(w, move->op, move->lane, PTX_CLUSTER, own, room_of(walk), true);
     copy_box(move, *walk);
     async_request_barrier(w, move->op, move->lane, ends, barrier, box_bytes(walk));
+    w->isa.block->worker->request->of.rounds = (uint8_t)tensormap_rounds(move->map);
 }
 
 static void run_tensor(struct warp *w, const struct op *op, lanes active)
@@ -343,8 +323,6 @@ static void run_tensor(struct warp *w, const struct op *op, lanes active)
         struct async_reduction reduction;
         read_map(w, op, lane, async_address(w, &tensor->map, lane), &map);
         begin_copy(w, op, lane, &map, &walk);
-        if (changes_values(&map))
-            async_check_timed(w, op, active);
         struct move move = {.w = w,
                             .op = op,
                             .lane = lane,
