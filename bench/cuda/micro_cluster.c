@@ -1,5 +1,5 @@
-/* Clusters of blocks: latency and bandwidth of other blocks' shared memory, the cluster's barrier, copies that
- * one read of memory brings to all blocks. */
+/* Clusters of blocks: latency and bandwidth of other blocks' shared memory, the cluster's barrier, copies
+ * that one read of memory brings to all blocks. */
 #include "micro.h"
 
 enum { MICRO_CLUSTER_WORDS = 4096, MICRO_CLUSTER_STRIDE = 8, MICRO_CLUSTER_BYTES = 32768 };
@@ -59,5 +59,5 @@ static void micro_cluster_run(struct dev *gpu, const uint64_t *options)
         dev_expect(gpu, got[i] == expected[kind], "what the first thread of each warp found");
 }
 
-const struct workload micro_cluster_workload = {"micro_cluster", "clusters of blocks",
-                                                micro_cluster_options, micro_cluster_run};
+const struct workload micro_cluster_workload = {"micro_cluster", "clusters of blocks", micro_cluster_options,
+                                                micro_cluster_run};

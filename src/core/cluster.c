@@ -87,9 +87,15 @@ static struct cluster_head head_of(const struct sm *sm, const struct sm_warp *w,
 static void send(struct sm *sm, struct port *port, uint32_t to, uint64_t cycle, enum cluster_message kind,
                  const struct cluster_message_bytes *message, size_t bytes, uint32_t wire_bytes)
 {
+    const struct sm_spec *spec = sm->config.spec;
     uint64_t at = sm_time(sm, cycle), now = component_now(sm->component);
+    bool is_far = to / sm->config.sms_per_tpc != sm->number / sm->config.sms_per_tpc;
+    wire_bytes += sm->overhead_bytes;
+    if (is_far && port == sm->cluster && spec->cluster_far_bytes_per_cycle > 0)
+        wire_bytes =
+            (uint32_t)(wire_bytes * spec->cluster_bytes_per_cycle / spec->cluster_far_bytes_per_cycle);
     if (!port_send_sized(port, to, at > now ? at - now : 0, (uint8_t)kind, message,
-                         (uint16_t)(sizeof message->head + bytes), wire_bytes + sm->overhead_bytes))
+                         (uint16_t)(sizeof message->head + bytes), wire_bytes))
         BUG("a message between SMs found no room");
 }
 
@@ -360,8 +366,7 @@ static void serve_atomics(struct sm *sm, struct block *block, struct cluster_mes
     uint64_t begins = 0;
     for (uint32_t i = 0; i < message->head.count; i++) {
         const struct cluster_atom *atom = &message->u.atoms[i];
-        uint64_t old =
-            perform(place_of(block, atom->offset, atom->bytes), atom, message->head.operation);
+        uint64_t old = perform(place_of(block, atom->offset, atom->bytes), atom, message->head.operation);
         answer.u.olds[i] = (struct memsys_old){.value = old, .lane = atom->lane};
     }
     for (uint32_t i = 0; i < passes; i++)

@@ -65,6 +65,7 @@ struct sm_config {
     bool is_member; /* of a unified GPU: what is visible to the GPU is so to other members */
     struct memsys *mem;
     const struct probe *probe; /* who is told of blocks, requests and translations */
+    uint32_t sms_per_tpc;      /* that are near each other: numbers in a row */
     bool has_clusters;         /* it is plugged into the network between SMs */
     uint64_t siblings_ps;      /* how long messages to SMs that share caches take; 0: there are none */
 };

@@ -101,6 +101,7 @@ static bool add_sm(struct gpu *gpu, uint32_t i, const char *path, const struct s
                                .is_member = gpu->members > 1,
                                .mem = mem,
                                .probe = gpu->config.probe ? gpu->config.probe : &probe_of_nobody,
+                               .sms_per_tpc = (uint32_t)gpu->config.dispatch->sms_per_tpc,
                                .has_clusters = has_clusters(gpu),
                                .siblings_ps = siblings_ps(gpu)};
     engine_rank(gpu->engine, gpu_sm_rank(gpu, i));

@@ -78,8 +78,8 @@ struct delivery {
     uint64_t barrier_bytes;
     uint64_t targets;       /* by rank: other blocks of the cluster that it goes to, too; */
     uint32_t barrier_at;    /* where the barrier is in the shared memory of each */
-    uint8_t rounds;      /* how values change on their way (exec/tensormap.h); 0: they do not */
-    bool reduces;        /* `operation` combines what comes with what is there */
+    uint8_t rounds;         /* how values change on their way (exec/tensormap.h); 0: they do not */
+    bool reduces;           /* `operation` combines what comes with what is there */
     uint64_t stage_bytes;   /* of the request's stage; 0: it has none */
     uint64_t at[ISA_LANES]; /* last: `width` of them count */
 };
@@ -118,7 +118,8 @@ static inline void request_clear(struct request *request)
     request->of.kind = REQUEST_NONE;
     request->of.lanes = request->shared = request->local = request->param = 0;
     request->of.barrier = NULL;
-    request->of.is_async = request->of.merged = request->of.reduces = request->forgets = request->signals = false;
+    request->of.is_async = request->of.merged = request->of.reduces = request->forgets = request->signals =
+        false;
     request->of.targets = request->cluster = request->of.rounds = 0;
     request->shared_atomic = request->writes = request->done = false;
     request->shared_layout = request->of.layout = LAYOUT_UNKNOWN;

@@ -134,14 +134,14 @@ static void links_that_rest_do_not_count(void **state)
         struct engine *engine = engine_new(&(struct engine_spec){.seed = 1});
         struct link *wire = engine_link(engine, "wire", &(struct link_spec){.latency_ps = 1000});
         struct link *near = engine_link(engine, "near", &(struct link_spec){.latency_ps = 100});
-        struct component *sender =
-            engine_component(engine, engine_island(engine, "a"), "a", &sender_ops, &pair.sends,
-                             sizeof(struct sender), "p,q");
-        struct component *taker =
-            engine_component(engine, engine_island(engine, "b"), "b", &receiver_ops, &pair.takes,
-                             sizeof(struct receiver), "p,q");
-        must(link_plug(wire, component_port(sender, 0), err) && link_plug(wire, component_port(taker, 0), err));
-        must(link_plug(near, component_port(sender, 1), err) && link_plug(near, component_port(taker, 1), err));
+        struct component *sender = engine_component(engine, engine_island(engine, "a"), "a", &sender_ops,
+                                                    &pair.sends, sizeof(struct sender), "p,q");
+        struct component *taker = engine_component(engine, engine_island(engine, "b"), "b", &receiver_ops,
+                                                   &pair.takes, sizeof(struct receiver), "p,q");
+        must(link_plug(wire, component_port(sender, 0), err) &&
+             link_plug(wire, component_port(taker, 0), err));
+        must(link_plug(near, component_port(sender, 1), err) &&
+             link_plug(near, component_port(taker, 1), err));
         link_rest(near, rests != 0);
         must(engine_ready(engine, err));
         must(run_to(engine, 3000, 2, err) == ENGINE_UNTIL);

@@ -848,7 +848,7 @@ enum lowered lower_async_barrier(struct lower *lower, struct op *op, struct acce
     if (!ptx_opcode_has(lower->inst->opcode, "mbarrier::complete_tx::bytes"))
         return lower_fail(lower, "Heddle does not know this asynchronous operation");
     return async_lower_address(lower, lower_operand(lower, 2), PTX_CLUSTER, &access->barrier) ? LOWERED
-                                                                                             : LOWER_FAILED;
+                                                                                              : LOWER_FAILED;
 }
 
 /* st.async */

@@ -11,8 +11,8 @@
 bool mbarrier_complete(char *place, uint64_t bytes);
 /* Of a copy of a lane: the barrier is at this address of the cluster's shared memory. */
 void mbarrier_signal(struct warp *warp, const struct op *op, uint32_t lane, uint64_t at, uint64_t bytes);
-/* st.async and red.async: the barriers that count what these lanes just wrote; a block on another SM is asked to
- * signal its own. */
+/* st.async and red.async: the barriers that count what these lanes just wrote; a block on another SM is asked
+ * to signal its own. */
 void async_signal_lanes(struct warp *warp, const struct op *op, const struct access *access, lanes who);
 
 /* ---- operands (bulk.c) ---- */
