@@ -182,7 +182,7 @@ void sm_block_warp_left(struct sm *sm, struct sm_warp *w)
     tell_block(sm, block, PROBE_ENDS);
     const struct cga *cluster = block->exec->cluster;
     if (UNLIKELY(cluster != NULL))
-        cluster_left(sm, block);
+        dsm_left(sm, block);
     team_end_block(kernel->team, block->exec);
     block->exec = NULL;
     kernel->blocks_now--;
@@ -193,7 +193,7 @@ void sm_block_warp_left(struct sm *sm, struct sm_warp *w)
         free_writes(sm, block->writes);
     report(sm, SM_ENDED, &message, max_u64(sm->cycle, block->drained_at));
     if (UNLIKELY(cluster != NULL))
-        cluster_wake(sm, cluster);
+        dsm_wake(sm, cluster);
 }
 
 /* Writes */

@@ -1,6 +1,6 @@
 /* Bulk copies between global and shared memory (TMA): a unit of the SM asks memory for a copy's lines, or
  * writes them, one after another. Its copies follow each other; the L1 cache keeps none of their lines. What
- * goes to other blocks of a cluster, cluster.c sends. */
+ * goes to other blocks of a cluster, dsm.c sends. */
 #include "core/l1.h"
 #include "base/mem.h"
 
@@ -65,7 +65,7 @@ void bulk_issue(struct sm *sm, struct sm_warp *w, const struct request *request,
     for (size_t i = 0; i < request->piece_count; at += each) {
         uint64_t cycle = at / LSU_PARTS + start;
         if (UNLIKELY(request->pieces[i].at < PIECE_AT_MOST)) {
-            cluster_put_piece(sm, w, &request->of, &request->pieces[i++], cycle);
+            dsm_put_piece(sm, w, &request->of, &request->pieces[i++], cycle);
             continue;
         }
         i = take_line(request, i, (uint32_t)shift, &line);
@@ -80,7 +80,7 @@ void bulk_issue(struct sm *sm, struct sm_warp *w, const struct request *request,
     if (load)
         load_line_done(sm, load, at / LSU_PARTS);
     else if (request->of.targets)
-        cluster_put_signals(sm, w, &request->of, false, at / LSU_PARTS);
+        dsm_put_signals(sm, w, &request->of, false, at / LSU_PARTS);
     else
         w->bulk_done[w->bulk_group % SM_BULK_GROUPS] = at / LSU_PARTS + spec->bulk_write_end_cycles;
 }

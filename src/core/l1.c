@@ -261,7 +261,7 @@ void load_line_done(struct sm *sm, struct load *load, uint64_t cycle)
     if (load->of.is_async || load->of.stage_bytes)
         complete(load);
     if (UNLIKELY(load->of.targets))
-        cluster_put_signals(sm, w, &load->of, true, sm->cycle);
+        dsm_put_signals(sm, w, &load->of, true, sm->cycle);
     if (load_is_of_group(load))
         w->group_left[load->group]--;
     if (load->of.acquires)
@@ -336,7 +336,7 @@ static void deliver_at(struct sm *sm, const struct load *load, uint64_t line, ui
         }
         gather(load, &(struct arrived){line, sectors, data});
         if (UNLIKELY(of->targets))
-            cluster_pass_on(sm, load, line, sectors, data);
+            dsm_pass_on(sm, load, line, sectors, data);
         return;
     }
     load->warp->kernel->isa->deliver(of, line, data, lanes_in(of, line, sectors) & of->lanes);

@@ -269,7 +269,7 @@ static void issue_loads(struct sm *sm, struct sm_warp *w, const struct request *
         l1_load(sm, load, lines.at[i].line << lines.shift, coalesce_sectors(&request->of, &lines, i), tag_at);
     note_sectors(w, counters->l1_load_sectors - sectors, least_sectors(&request->of));
     if (UNLIKELY(request->cluster)) {
-        cluster_load(sm, load, request->cluster, tag_at);
+        dsm_load(sm, load, request->cluster, tag_at);
         load_line_done(sm, load, tag_at);
         return;
     }
@@ -333,7 +333,7 @@ static void issue_stores(struct sm *sm, struct sm_warp *w, const struct request 
     }
     note_sectors(w, counters->l1_store_sectors - sectors, least_sectors(&request->of));
     if (UNLIKELY(request->cluster))
-        cluster_store(sm, w, request, begins);
+        dsm_store(sm, w, request, begins);
     if (load)
         load_line_done(sm, load, begins);
 }
@@ -380,7 +380,7 @@ static void issue_atomics(struct sm *sm, struct sm_warp *w, struct request *requ
         l1_atomic(sm, w, load, request, line << lines.shift, who, begins);
     }
     if (UNLIKELY(request->cluster))
-        cluster_atomic(sm, w, load, request, begins);
+        dsm_atomic(sm, w, load, request, begins);
     if (load)
         load_line_done(sm, load, begins);
 }
@@ -505,7 +505,7 @@ void lsu_issue(struct sm *sm, struct sm_warp *w, const struct isa_timing *timing
         issue_atomics(sm, w, request, timing, registers);
         break;
     case REQUEST_SIGNAL:
-        cluster_atomic(sm, w, NULL, request, take_pipeline(sm, w, passes_take(sm->config.spec, 1)));
+        dsm_atomic(sm, w, NULL, request, take_pipeline(sm, w, passes_take(sm->config.spec, 1)));
         break;
     case REQUEST_PIECES:
         if (bulk_is_one(request))

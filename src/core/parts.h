@@ -273,26 +273,26 @@ void bulk_issue(struct sm *sm, struct sm_warp *w, const struct request *request,
 void bulk_commit(struct sm_warp *w);
 uint64_t bulk_done(const struct sm_warp *w, uint32_t allowed); /* the cycle, of all groups but so many */
 
-/* Other blocks of a cluster, on other SMs (cluster.c): lanes' loads; stores; atomic operations and signals,
+/* Other blocks of a cluster, on other SMs (dsm.c): lanes' loads; stores; atomic operations and signals,
  * of which the load, if one is given, gets the old values. */
 struct cga;
-void cluster_load(struct sm *sm, struct load *load, lane_mask lanes, uint64_t cycle);
-void cluster_store(struct sm *sm, struct sm_warp *w, const struct request *request, uint64_t cycle);
-void cluster_atomic(struct sm *sm, struct sm_warp *w, struct load *load, const struct request *request,
-                    uint64_t cycle);
+void dsm_load(struct sm *sm, struct load *load, lane_mask lanes, uint64_t cycle);
+void dsm_store(struct sm *sm, struct sm_warp *w, const struct request *request, uint64_t cycle);
+void dsm_atomic(struct sm *sm, struct sm_warp *w, struct load *load, const struct request *request,
+                uint64_t cycle);
 /* Of bulk copies to other blocks: a piece that is there, or nothing of which is in memory; sectors of a line
  * that a load brought; signals to the barriers that count the bytes, behind all of them. */
-void cluster_put_piece(struct sm *sm, struct sm_warp *w, const struct delivery *of, const struct piece *piece,
-                       uint64_t cycle);
-void cluster_pass_on(struct sm *sm, const struct load *load, uint64_t line, uint32_t sectors,
-                     const unsigned char *data);
-void cluster_put_signals(struct sm *sm, struct sm_warp *w, const struct delivery *of, bool is_multicast,
-                         uint64_t cycle);
+void dsm_put_piece(struct sm *sm, struct sm_warp *w, const struct delivery *of, const struct piece *piece,
+                   uint64_t cycle);
+void dsm_pass_on(struct sm *sm, const struct load *load, uint64_t line, uint32_t sectors,
+                 const unsigned char *data);
+void dsm_put_signals(struct sm *sm, struct sm_warp *w, const struct delivery *of, bool is_multicast,
+                     uint64_t cycle);
 /* A block's threads have come to the cluster's barrier; it ends; whose barrier may be open goes on. */
-void cluster_came(struct sm *sm, struct sm_block *block);
-void cluster_left(struct sm *sm, const struct sm_block *block);
-void cluster_wake(struct sm *sm, const struct cga *cluster);
-void cluster_arrive(struct sm *sm, const struct event *event);
+void dsm_came(struct sm *sm, struct sm_block *block);
+void dsm_left(struct sm *sm, const struct sm_block *block);
+void dsm_wake(struct sm *sm, const struct cga *cluster);
+void dsm_arrive(struct sm *sm, const struct event *event);
 
 /* A load whose values are under way (lsu.c). */
 struct load *lsu_begin_load(struct sm *sm, struct sm_warp *w, const struct request *request,

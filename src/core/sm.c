@@ -233,7 +233,7 @@ static void arrive(struct component *self, void *state, struct port *port)
         } else if (port == sm->siblings) {
             siblings_told(sm, event);
         } else if (port == sm->cluster || port == sm->multicast) {
-            cluster_arrive(sm, event);
+            dsm_arrive(sm, event);
         } else {
             struct sm_cluster_message order;
             REQUIRE(event->bytes <= sizeof order);

@@ -185,7 +185,7 @@ static void warp_ended(struct sm *sm, struct sm_warp *w)
 static bool settle(struct sm *sm, struct sm_warp *w)
 {
     if (UNLIKELY(w->block->exec->has_come))
-        cluster_came(sm, w->block);
+        dsm_came(sm, w->block);
     if (w->kernel->isa->settle(w->exec))
         return true;
     if (w->exec->ended)

@@ -1,5 +1,6 @@
-/* Clusters of blocks: what an SM asks of others over the network between SMs, and what it does for them.
- * Bytes are read and changed by the SM whose shared memory they are in, when the message arrives there.
+/* Distributed shared memory, between blocks of a cluster: what an SM asks of others over the network between
+ * SMs, and what it does for them. Bytes are read and changed by the SM whose shared memory they are in, when
+ * the message arrives there.
  *
  * Messages from one SM to another keep their order, so a signal to a barrier comes behind the bytes that it
  * is about. All but those of the cluster's own barrier are answered: a block's writes are under way until
@@ -136,7 +137,7 @@ static uint64_t next_pass(struct sm *sm, uint64_t cycle)
     return cycle + 1;
 }
 
-void cluster_load(struct sm *sm, struct load *load, lane_mask lanes, uint64_t cycle)
+void dsm_load(struct sm *sm, struct load *load, lane_mask lanes, uint64_t cycle)
 {
     const struct delivery *of = &load->of;
     for (lane_mask rest = lanes, who; rest; rest &= ~who, cycle = next_pass(sm, cycle)) {
@@ -187,7 +188,7 @@ static void signal_barriers(struct sm *sm, struct sm_warp *w, const struct reque
     }
 }
 
-void cluster_store(struct sm *sm, struct sm_warp *w, const struct request *request, uint64_t cycle)
+void dsm_store(struct sm *sm, struct sm_warp *w, const struct request *request, uint64_t cycle)
 {
     const struct delivery *of = &request->of;
     for (lane_mask rest = request->cluster, who; rest; rest &= ~who, cycle = next_pass(sm, cycle)) {
@@ -214,8 +215,8 @@ static lane_mask lanes_for_block(const struct delivery *of, lane_mask rest)
     return who;
 }
 
-void cluster_atomic(struct sm *sm, struct sm_warp *w, struct load *load, const struct request *request,
-                    uint64_t cycle)
+void dsm_atomic(struct sm *sm, struct sm_warp *w, struct load *load, const struct request *request,
+                uint64_t cycle)
 {
     const struct delivery *of = &request->of;
     bool is_signal = of->kind == REQUEST_SIGNAL;
@@ -409,7 +410,7 @@ static void serve(struct sm *sm, enum cluster_message kind, struct cluster_messa
 
 /* ---- the cluster's barrier ---- */
 
-void cluster_wake(struct sm *sm, const struct cga *cluster)
+void dsm_wake(struct sm *sm, const struct cga *cluster)
 {
     bool is_open = false;
     for (uint32_t i = 0; i < sm->config.blocks; i++) {
@@ -443,17 +444,17 @@ static void tell_others(struct sm *sm, const struct sm_block *block, enum cluste
     }
 }
 
-void cluster_came(struct sm *sm, struct sm_block *block)
+void dsm_came(struct sm *sm, struct sm_block *block)
 {
     struct cga *cluster = block->exec->cluster;
     if (cluster->come[cluster->phase] >> block->exec->rank & 1)
         return;
     tell_others(sm, block, CLUSTER_CAME);
     cga_came(block->exec);
-    cluster_wake(sm, cluster);
+    dsm_wake(sm, cluster);
 }
 
-void cluster_left(struct sm *sm, const struct sm_block *block)
+void dsm_left(struct sm *sm, const struct sm_block *block)
 {
     tell_others(sm, block, CLUSTER_LEFT);
 }
@@ -468,7 +469,7 @@ static void hear(struct sm *sm, enum cluster_message kind, const struct cluster_
         cga_others_came(cluster, head->lanes, head->operation & 1);
     else
         cga_others_left(cluster, head->lanes);
-    cluster_wake(sm, cluster);
+    dsm_wake(sm, cluster);
 }
 
 /* ---- answers ---- */
@@ -492,7 +493,7 @@ static void take_answer(struct sm *sm, enum cluster_message kind, const struct c
     load_line_done(sm, load, sm->cycle);
 }
 
-void cluster_arrive(struct sm *sm, const struct event *event)
+void dsm_arrive(struct sm *sm, const struct event *event)
 {
     struct cluster_message_bytes message;
     enum cluster_message kind = (enum cluster_message)event->kind;
@@ -576,8 +577,8 @@ static void fill(struct cluster_write *write, uint64_t what)
         memcpy(write->data + i, &words[what], 8);
 }
 
-void cluster_put_piece(struct sm *sm, struct sm_warp *w, const struct delivery *of, const struct piece *piece,
-                       uint64_t cycle)
+void dsm_put_piece(struct sm *sm, struct sm_warp *w, const struct delivery *of, const struct piece *piece,
+                   uint64_t cycle)
 {
     struct cluster_write write;
     memset(&write, 0, sizeof write);
@@ -595,8 +596,8 @@ void cluster_put_piece(struct sm *sm, struct sm_warp *w, const struct delivery *
     }
 }
 
-void cluster_put_signals(struct sm *sm, struct sm_warp *w, const struct delivery *of, bool is_multicast,
-                         uint64_t cycle)
+void dsm_put_signals(struct sm *sm, struct sm_warp *w, const struct delivery *of, bool is_multicast,
+                     uint64_t cycle)
 {
     struct put to = {.w = w, .port = is_multicast ? sm->multicast : sm->cluster, .cycle = cycle};
     for (uint64_t rest = of->targets; rest; rest &= rest - 1) {
@@ -606,8 +607,8 @@ void cluster_put_signals(struct sm *sm, struct sm_warp *w, const struct delivery
 }
 
 /* Sectors of a line of memory have come that were read once for several blocks. */
-void cluster_pass_on(struct sm *sm, const struct load *load, uint64_t line, uint32_t sectors,
-                     const unsigned char *data)
+void dsm_pass_on(struct sm *sm, const struct load *load, uint64_t line, uint32_t sectors,
+                 const unsigned char *data)
 {
     struct put to = {.w = load->warp, .port = sm->multicast, .cycle = sm->cycle};
     for (const struct piece *piece = load->pieces; piece < load->pieces + load->piece_count; piece++) {
