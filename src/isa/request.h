@@ -15,6 +15,7 @@ enum request_kind {
     REQUEST_STORE,    /* lanes' values from registers */
     REQUEST_ATOMIC,   /* and with old values back, if they are wanted */
     REQUEST_PIECES,   /* any bytes, from or to anywhere (matrices, asynchronous copies) */
+    REQUEST_SIGNAL, /* to barriers in other blocks' shared memory: operations of the instruction set's own */
 };
 
 /* What became of the words of shared memory, for observers. */
@@ -55,13 +56,24 @@ enum lanes_layout {
     LAYOUT_DENSE, /* each lane's bytes are behind those of the lane before */
 };
 
-/* Bytes of global memory, and where on the host they come from or go to. */
+/* Bytes of global memory, and where on the host they come from or go to. Of a copy to other blocks of the
+ * cluster, `stage_at` is where they go to in the shared memory of each. */
 struct piece {
-    uint64_t at;
-    char *host; /* NULL: to the stage, */
+    uint64_t at; /* or, of such a copy, PIECE_IS_HERE and more */
+    char *host;  /* NULL: to the stage, */
     uint32_t bytes;
     uint32_t lane;
     uint64_t stage_at; /* at this offset */
+};
+
+/* In place of an address of global memory. */
+enum piece_at {
+    PIECE_IS_HERE = 1, /* the bytes are at `host` already */
+    PIECE_IS_ZERO,     /* so many zeros, */
+    PIECE_IS_NAN16,    /* or what tensor copies write where there is no tensor */
+    PIECE_IS_NAN32,
+    PIECE_IS_NAN64,
+    PIECE_AT_MOST
 };
 
 /* What is needed until all values of a load are there. */
@@ -86,6 +98,10 @@ struct delivery {
     bool is_async;
     char *barrier; /* that counts its bytes, or NULL */
     uint64_t barrier_bytes;
+    uint64_t targets;       /* by rank: other blocks of the cluster that it goes to, too; */
+    uint32_t barrier_at;    /* where the barrier is in the shared memory of each */
+    uint8_t rounds;         /* how values change on their way (exec/tensormap.h); 0: they do not */
+    bool reduces;           /* `operation` combines what comes with what is there */
     uint64_t stage_bytes;   /* of the request's stage; 0: it has none */
     uint64_t at[ISA_LANES]; /* last: `width` of them count */
 };
@@ -94,6 +110,11 @@ struct request {
     bool at_once; /* addresses are the host's: who asks may load and store itself, */
     bool done;    /* and has done so */
     bool writes;  /* REQUEST_PIECES */
+    /* Of the lanes of `of`: those whose address is one of the cluster's shared memory (exec/cga.h), of a
+     * block on another SM */
+    lane_mask cluster;
+    bool signals; /* of those lanes: `compare` is where the barrier is in the block that counts their bytes */
+    bool forgets; /* what is read after it must be as new as what others have made visible */
     struct piece *pieces;
     size_t piece_count, piece_capacity;
     /* Where pieces gather whose bytes are of use only together, such as texels, with what else the
@@ -128,7 +149,9 @@ static inline void request_clear(struct request *request)
     request->of.kind = REQUEST_NONE;
     request->of.lanes = request->shared = request->local = request->param = 0;
     request->of.barrier = NULL;
-    request->of.is_async = request->of.merged = false;
+    request->of.is_async = request->of.merged = request->of.reduces = request->forgets = request->signals =
+        false;
+    request->of.targets = request->cluster = request->of.rounds = 0;
     request->shared_atomic = request->writes = request->done = false;
     request->shared_layout = request->of.layout = LAYOUT_UNKNOWN;
     request->shared_use = SHARED_READ;

@@ -106,6 +106,10 @@ struct isa_ops {
     /* All bytes are there: of an asynchronous copy, or on the stage of a request that has one. */
     void (*complete)(struct isa_warp *warp, const struct delivery *of, const unsigned char *stage);
 
+    /* Done to a barrier at an offset of the block's shared memory, for another block: an operand of
+     * REQUEST_SIGNAL. One below 2^32: so many bytes of copies have come. */
+    void (*signal)(struct block *block, uint64_t offset, uint64_t operand);
+
     /* ---- blocks that cannot go on ---- */
 
     void (*open_cluster)(struct block *block); /* threads go on that wait at the cluster's barrier */

@@ -1,5 +1,5 @@
 /* Loads and stores: the addresses of the lanes, checked to the byte, then the data. */
-#include "ptx_run/access.h"
+#include "ptx_run/async.h"
 #include "ptx_run/bytes.h"
 #include "isa/request.h"
 #include "base/bits.h"
@@ -409,6 +409,51 @@ static void access_space(struct warp *w, const struct op *op, const struct acces
         load_flat(w, access, base, at, survey, active);
 }
 
+/* A lane wants something of a block on another SM. */
+static void note_cluster(struct request *request, uint32_t lane, uint64_t at)
+{
+    request->cluster |= UINT64_C(1) << lane;
+    request->of.lanes |= UINT64_C(1) << lane;
+    request->of.at[lane] = WINDOW_SHARED + at;
+}
+
+static void note_near(struct warp *w, const struct access *access, lanes who, const uint64_t at[WARP_LANES],
+                      uint64_t size)
+{
+    const struct cga *cluster = w->isa.block->cluster;
+    if (!cluster->apart) /* without time nobody asks */
+        return;
+    if (who)
+        note_shared(w, access, who, at, size, (struct survey){0});
+    w->isa.block->worker->request->forgets |= access->acquires;
+}
+
+static lanes lanes_far(const struct warp *w, const uint64_t at[WARP_LANES], lanes active)
+{
+    const struct cga *cluster = w->isa.block->cluster;
+    lanes far = 0;
+    EACH_LANE (i, active)
+        far |= (lanes)cga_is_far(cluster, min_u64(at[i] >> CLUSTER_SHARED_SHIFT, CLUSTER_MOST - 1)) << i;
+    return far;
+}
+
+/* What lanes want of blocks on other SMs. */
+static void request_far(struct warp *w, const struct op *op, const struct access *access,
+                        const uint64_t at[WARP_LANES], uint64_t size, lanes far)
+{
+    struct request *request = w->isa.block->worker->request;
+    EACH_LANE (i, far) {
+        (void)access_cluster_place(w, op, i, at[i], size, access->writes);
+        note_cluster(request, i, at[i]);
+    }
+    request->of.kind = access->writes ? REQUEST_STORE : REQUEST_LOAD;
+    request->of.how = access;
+    request->of.registers = w->registers;
+    request->of.bytes = (uint8_t)size;
+    request->of.keep = !access->passes_by;
+    request->of.acquires = access->acquires;
+}
+
 /* Loads and stores of other blocks' shared memory, lane by lane. */
 static void access_others(struct warp *w, const struct op *op, const struct access *access,
                           const uint64_t at[WARP_LANES], lanes active)
@@ -421,7 +466,11 @@ static void access_others(struct warp *w, const struct op *op, const struct acce
     struct request *request = w->isa.block->worker->request;
     if (UNLIKELY(request) && request->looks)
         note_order(w, request, access, active);
-    EACH_LANE (i, active) {
+    lanes far = lanes_far(w, at, active);
+    if (far)
+        request_far(w, op, access, at, size, far);
+    note_near(w, access, active & ~far, at, size);
+    EACH_LANE (i, active & ~far) {
         char *place = access_cluster_bytes(w, op, i, at[i], size, access->writes);
         access_tell(w, i, true, at[i], size, access->writes);
         for (uint32_t v = 0; v < access->count; v++, place += access->bytes) {
@@ -572,9 +621,16 @@ static char *resolve_lane(struct warp *w, const struct op *op, const struct acce
         all[i] = offset;
     if (space == PTX_SHARED || space == PTX_CLUSTER) {
         if (block->cluster && offset - block->shared_from >= WINDOW_BYTES) {
+            char *place;
             check_alignment(w, op, who, all, offset, size);
             access_tell(w, lane, true, offset, size, access->writes);
-            return access_cluster_bytes(w, op, lane, offset, size, access->writes);
+            place = access->reaches ? access_cluster_place(w, op, lane, offset, size, access->writes)
+                                    : access_cluster_bytes(w, op, lane, offset, size, access->writes);
+            if (place)
+                note_near(w, access, who, all, size);
+            else
+                note_cluster(request, lane, offset);
+            return place;
         }
         struct survey survey = check_shared(w, op, access, who, all, size);
         note_shared(w, access, who, all, size, survey);
@@ -843,6 +899,24 @@ enum lowered lower_load(struct lower *lower, struct op *op)
     return LOWERED;
 }
 
+enum lowered lower_async_barrier(struct lower *lower, struct op *op, struct access *access)
+{
+    op->flags |= OP_WAITS;
+    access->counts = true;
+    if (!ptx_opcode_has(lower->inst->opcode, "mbarrier::complete_tx::bytes"))
+        return lower_fail(lower, "Heddle does not know this asynchronous operation");
+    return async_lower_address(lower, lower_operand(lower, 2), PTX_CLUSTER, &access->barrier) ? LOWERED
+                                                                                              : LOWER_FAILED;
+}
+
+/* st.async */
+static void run_async(struct warp *w, const struct op *op, lanes active)
+{
+    w->wait = WAIT_NOT;
+    run_access(w, op, active);
+    async_signal_lanes(w, op, op->more, active);
+}
+
 enum lowered lower_store(struct lower *lower, struct op *op)
 {
     struct access *access = new_access(lower, op, true);
@@ -852,7 +926,10 @@ enum lowered lower_store(struct lower *lower, struct op *op)
     if (access->space == PTX_PARAM)
         access->space = PTX_LOCAL;
     pass_by_register(lower, op, access);
-    return LOWERED;
+    if (!ptx_is(lower->inst, "st.async"))
+        return LOWERED;
+    op->run.exec = run_async;
+    return lower_async_barrier(lower, op, access);
 }
 
 static void run_fence(struct warp *w, const struct op *op, lanes active)

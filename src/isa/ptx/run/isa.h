@@ -16,5 +16,6 @@ void ptx_find_shared(const struct kernel *kernel, const struct isa_code *code,
                      struct code_variable *by_instruction);
 void ptx_place(const struct kernel *kernel, const struct isa_code *code, uint32_t instruction,
                struct code_place *place);
+void ptx_signal(struct block *block, uint64_t offset, uint64_t operand);
 
 #endif
