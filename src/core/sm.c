@@ -235,7 +235,7 @@ static void arrive(struct component *self, void *state, struct port *port)
         } else {
             struct sm_block_message order;
             memcpy(&order, event->payload, sizeof order);
-            sm_block_begin(sm, &order);
+            event->kind == SM_RELEASE ? sm_kernel_release(sm, &order) : sm_block_begin(sm, &order);
         }
     }
     sleep_until_due(sm);
@@ -277,7 +277,7 @@ static void unlock(struct sm *sm)
         }
     }
     for (uint32_t i = 0; i < sm->config.blocks && !some; i++)
-        if (sm->blocks[i].exec)
+        if (sm->blocks[i].exec && !sm_kernel_waits(sm, sm->blocks[i].kernel))
             sm->blocks[i].kernel->isa->deadlock(sm->blocks[i].exec);
 }
 
@@ -365,6 +365,7 @@ void sm_count_kernel(struct sm *sm, uint32_t slot)
 void sm_end_kernel(struct sm *sm, uint32_t slot)
 {
     struct sm_kernel *kernel = &sm->kernels[slot];
+    sm->released &= ~(UINT32_C(1) << slot);
     if (!kernel->team)
         return;
     team_free(kernel->team);

@@ -26,13 +26,16 @@ enum {
 };
 
 /* From and to the dispatcher. */
-/* SM_SETTLED: the last write of a block has arrived that ended before it. */
-enum sm_message { SM_BEGIN, SM_ENDED, SM_SETTLED, SM_FAULT };
+/* SM_SETTLED: the last write of a block has arrived that ended before it. SM_TRIGGERED: a block lets dependent
+ * kernels start. SM_RELEASE: the kernels that one depends on have ended. */
+enum sm_message { SM_BEGIN, SM_ENDED, SM_SETTLED, SM_FAULT, SM_TRIGGERED, SM_RELEASE };
 
 struct sm_block_message {
-    uint64_t number; /* of the block */
+    uint64_t number; /* of the block; SM_RELEASE: the kernel's serial */
     uint32_t kernel; /* slot */
-    uint32_t writes; /* SM_ENDED: 1 when some are under way, so that SM_SETTLED will follow */
+    /* SM_ENDED: 1 when */
+    uint16_t writes;    /* some are under way, so that SM_SETTLED will follow */
+    uint16_t triggered; /* SM_TRIGGERED was sent */
 };
 
 /* A kernel that may have blocks on SMs; written while nothing runs. */
@@ -43,6 +46,7 @@ struct sm_launch {
     uint64_t code_at;            /* where its code lies, for instruction caches */
     uint32_t shared_bytes;       /* that SMs set aside of their L1 for shared memory while it runs */
     bool profile;                /* counts for each operation */
+    bool depends;                /* on other kernels: its blocks may wait for SM_RELEASE */
 };
 
 struct sm_config {

@@ -102,6 +102,11 @@ static bool waits_for_role(struct sm *sm, struct sm_warp *w)
             return false;
         sm_warp_block(sm, w, WARP_STORES, STALL_membar);
         return true;
+    case ROLE_GRID_WAIT:
+        if (!sm_kernel_waits(sm, w->kernel))
+            return false;
+        sm_warp_block(sm, w, WARP_GRID, STALL_membar);
+        return true;
     case ROLE_CALL:
         if (!w->loads)
             return false;
@@ -269,6 +274,7 @@ void sm_warp_release(struct sm *sm, struct sm_warp *w)
             return;
         break;
     case WARP_COPIES:
+    case WARP_GRID:
         break;
     case WARP_DRAIN:
         if (!w->loads) {
@@ -406,6 +412,9 @@ static uint64_t wait_for_role(struct sm *sm, struct sm_warp *w, enum isa_role ro
         return 0;
     case ROLE_CLUSTER_WAIT:
         l1_forget(sm);
+        return 0;
+    case ROLE_TRIGGER:
+        sm_block_trigger(sm, w->block);
         return 0;
     case ROLE_PRODUCT:
         sm_product_issued(sm, w);

@@ -66,6 +66,7 @@ static void enter_launch(struct command *command)
     own->record.launch = atomic_fetch_add(&driver->ledger.submitted, 1);
     own->record.stream = command->stream->id; /* that of a graph is known only now */
     own->chosen = region_is_open() && choice_has(&driver->kernels, own->record.launch, own->record.kernel);
+    command->beside = own->chosen && driver->timeline && !own->config.cooperative;
     if (!driver->itracing)
         return;
     struct itracing_launch launch = {.number = own->record.launch,
@@ -521,6 +522,7 @@ static enum result begin_copy_placed(struct stream *stream, const struct functio
     made->kernel = copy->kernel;
     made->places = places;
     made->config = *config;
+    made->base.beside_previous = config->programmatic;
     made->uses_heap = copy->uses_heap;
     made->limit = device->driver->instruction_limit;
     made->max_dynamic = copy->max_dynamic;

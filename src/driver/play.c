@@ -18,6 +18,7 @@ struct lane {
     uint32_t last;         /* step, while lanes are dealt out */
     uint64_t begun;        /* the number of its last command before this launch, */
     uint64_t number;       /* and now */
+    uint32_t newest;       /* the step whose command that is */
 };
 
 struct play {
@@ -204,8 +205,8 @@ static uint32_t lane_for(struct play *play, uint32_t index, bool concurrent)
     const struct play_step *step = &play->steps[index];
     uint32_t of_device = UINT32_MAX;
     for (uint32_t i = 0; i < step->after_count; i++) {
-        uint32_t lane = play->lane_of[step->after[i]];
-        if (play->lanes[lane].last == step->after[i] && play->lanes[lane].device == step->device)
+        uint32_t lane = play->lane_of[step->after[i].step];
+        if (play->lanes[lane].last == step->after[i].step && play->lanes[lane].device == step->device)
             return lane;
     }
     for (uint32_t i = 0; i < play->lane_count; i++) {
@@ -266,7 +267,7 @@ static void add_wait(struct stream *stream, struct stream *other, uint64_t numbe
 {
     bool done = atomic_load_explicit(&other->done, memory_order_acquire) >= number;
     if (other != stream && (!done || stream->device->driver->itracing))
-        commands_append(stream, command_new_wait(other, number), false);
+        commands_append(stream, command_new_wait((struct command_wait){other, number, WAIT_FOR_END}), false);
 }
 
 static uint64_t *row(const struct playing *now, uint32_t step)
@@ -274,16 +275,49 @@ static uint64_t *row(const struct playing *now, uint32_t step)
     return &now->reached[step * now->play->lane_count];
 }
 
-/* What must be done before the step, by lane. */
+/* The kernel of the step is one that others may begin beside. */
+static bool is_beside(const struct playing *now, const struct play_edge *edge)
+{
+    const struct play_step *step = &now->play->steps[edge->step];
+    return edge->how && !step->is_off && step->action && action_kind(step->action) == ACTION_LAUNCH &&
+           !now->stream->device->driver->itracing;
+}
+
+/* What must be done before the step, by lane: of a kernel that it begins beside, what that one waited for. */
 static void gather(const struct playing *now, uint32_t index, uint64_t *wanted)
 {
     const struct play_step *step = &now->play->steps[index];
     for (uint32_t lane = 0; lane < now->play->lane_count; lane++)
         wanted[lane] = lane ? 0 : now->play->lanes[0].begun;
     for (uint32_t i = 0; i < step->after_count; i++) {
+        const struct play_edge *edge = &step->after[i];
+        uint32_t own = is_beside(now, edge) ? now->play->lane_of[edge->step] : UINT32_MAX;
         for (uint32_t lane = 0; lane < now->play->lane_count; lane++)
-            wanted[lane] = max_u64(wanted[lane], row(now, step->after[i])[lane]);
+            wanted[lane] = max_u64(wanted[lane], row(now, edge->step)[lane] - (lane == own));
     }
+}
+
+/* Kernels that the step's may begin beside. True: the last command of its lane is one. */
+static bool add_beside(const struct playing *now, uint32_t index, struct command *command)
+{
+    const struct play_step *step = &now->play->steps[index];
+    uint32_t own = now->play->lane_of[index];
+    bool is_previous = false;
+    for (uint32_t i = 0; i < step->after_count; i++) {
+        const struct play_edge *edge = &step->after[i];
+        uint32_t lane = now->play->lane_of[edge->step];
+        const struct lane *own_lane = &now->play->lanes[own];
+        struct stream *stream = stream_of(now, lane);
+        if (!is_beside(now, edge))
+            continue;
+        if (lane != own)
+            command_add_wait(command,
+                             (struct command_wait){stream, row(now, edge->step)[lane], edge->how});
+        else
+            is_previous |= edge->how == WAIT_FOR_TRIGGER && own_lane->newest == edge->step &&
+                           own_lane->number == stream->submitted && own_lane->number > own_lane->begun;
+    }
+    return is_previous;
 }
 
 static void append(struct playing *now, uint32_t index)
@@ -297,15 +331,21 @@ static void append(struct playing *now, uint32_t index)
         gather(now, index, row(now, index));
     if (empty)
         return;
-    for (uint32_t lane = 0; now->reached && lane < play->lane_count; lane++) {
-        if (lane != own && row(now, index)[lane])
-            add_wait(stream, stream_of(now, lane), row(now, index)[lane]);
-    }
     struct command *command = step->action ? now->copies[index] : event_new_wait(stream, step->awaited);
-    if (command)
+    bool previous = command && command->ops->is_launch && add_beside(now, index, command);
+    for (uint32_t lane = 0; now->reached && lane < play->lane_count; lane++) {
+        struct command_wait wait = {stream_of(now, lane), row(now, index)[lane], WAIT_FOR_END};
+        if (lane == own || !wait.number)
+            continue;
+        previous ? command_add_wait(command, wait) : add_wait(stream, wait.stream, wait.number);
+    }
+    if (command) {
+        command->beside_previous = previous;
         commands_append(stream, command, false);
+    }
     now->copies[index] = NULL;
     play->lanes[own].number = stream->submitted;
+    play->lanes[own].newest = index;
     if (now->reached)
         row(now, index)[own] = stream->submitted;
 }

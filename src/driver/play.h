@@ -4,7 +4,7 @@
 #ifndef DRIVER_PLAY_H
 #define DRIVER_PLAY_H
 
-#include "driver/result.h"
+#include "driver/stream.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -61,11 +61,17 @@ bool action_parameter(const struct action_launch *facts, const struct device *de
 
 /* ---- plays ---- */
 
+struct play_edge {
+    uint32_t step;
+    enum launch_wait how; /* else than WAIT_FOR_END only between kernels */
+};
+
 struct play_step {
     struct action *action;        /* or NULL: it does nothing */
     struct stream_event *awaited; /* it waits for what was recorded in this last; or NULL */
     struct device *device;
-    uint32_t *after, after_count; /* steps that were added before it */
+    struct play_edge *after;      /* from steps that were added before it */
+    uint32_t after_count;
     bool is_off;                  /* it does nothing for now */
 };
 

@@ -189,7 +189,7 @@ static void wait_all(struct device *device, const struct stream *stream)
         bool wanted = !stream_drained(other) || other->traced; /* in another time it may not be done */
         if (wanted && covers(stream, other)) {
             mem_grow(waits, count, capacity);
-            waits[count++] = (struct command_wait){other, other->submitted};
+            waits[count++] = (struct command_wait){other, other->submitted, WAIT_FOR_END};
         }
     }
     pthread_mutex_unlock(&commands->lock);

@@ -46,6 +46,15 @@ enum result event_new(struct device *device, unsigned flags, struct stream_event
 unsigned event_flags(const struct stream_event *event);
 enum result event_free(struct stream_event *event); /* at once; a record that is under way still ends */
 enum result event_record(struct stream_event *event, struct stream *stream);
+/* Of the kernel before it: it is done when that has ended, but kernels in streams that wait for it may begin
+ * before, in simulated time. */
+enum launch_wait {
+    WAIT_FOR_END,
+    WAIT_FOR_TRIGGER,    /* when its blocks have triggered or ended; griddepcontrol.wait waits for its end */
+    WAIT_FOR_START,      /* when its blocks have begun; likewise */
+    WAIT_FOR_START_APART /* and it does not */
+};
+enum result event_record_launch(struct stream_event *event, struct stream *stream, enum launch_wait how);
 /* The same as a part of another call: it takes the host no time of its own. Not while the stream records. */
 enum result event_note(struct stream_event *event, struct stream *stream);
 /* Notes when the next command of the stream starts, without the time that its call takes the host. One must

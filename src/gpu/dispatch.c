@@ -188,6 +188,35 @@ static uint64_t take_placed(struct dispatch_queue *queue)
     return block;
 }
 
+/* ---- kernels that depend on others ---- */
+
+static bool is_held(const struct dispatch_kernel *kernel)
+{
+    return kernel->held || kernel->held_start;
+}
+
+uint64_t dispatch_depend(struct dispatcher *d, uint32_t slot, const struct gpu_launch *asked)
+{
+    struct dispatch_kernel *kernel = &d->kernels[slot];
+    for (uint32_t i = 0; i < SM_KERNELS; i++) {
+        const struct dispatch_kernel *other = &d->kernels[i];
+        uint32_t bit = asked->after & UINT32_C(1) << i;
+        if (!bit || !other->used || i == slot)
+            continue;
+        if (asked->after_start & bit)
+            kernel->held_start |= other->next < other->blocks ? bit : 0;
+        else
+            kernel->held |= other->triggered < other->blocks ? bit : 0;
+        if (asked->after_apart & bit)
+            continue;
+        if (other->end_ps == TIME_NEVER)
+            kernel->after |= bit;
+        else
+            kernel->after_ps = max_u64(kernel->after_ps, other->end_ps);
+    }
+    return kernel->after || !kernel->after_ps ? TIME_NEVER : kernel->after_ps;
+}
+
 static struct dispatcher *self_of(struct component *self)
 {
     return (struct dispatcher *)(uintptr_t)component_spec(self);
@@ -282,6 +311,21 @@ static void hand_out_placed(struct dispatcher *d, uint32_t slot)
     }
 }
 
+/* All blocks of it were handed out, or have triggered: who waited for that may begin. */
+static void let_begin(struct dispatcher *d, uint32_t slot, bool triggered)
+{
+    uint64_t now = component_now(d->component);
+    for (uint32_t i = 0; i < SM_KERNELS; i++) {
+        struct dispatch_kernel *kernel = &d->kernels[i];
+        uint32_t *held = triggered ? &kernel->held : &kernel->held_start;
+        if (!(*held >> slot & 1))
+            continue;
+        *held &= ~(UINT32_C(1) << slot);
+        if (!is_held(kernel))
+            kernel->start_ps = max_u64(kernel->start_ps, now);
+    }
+}
+
 static void hand_out_kernel(struct dispatcher *d, uint32_t slot)
 {
     struct dispatch_kernel *kernel = &d->kernels[slot];
@@ -292,6 +336,12 @@ static void hand_out_kernel(struct dispatcher *d, uint32_t slot)
     }
 }
 
+static bool can_hand_out(const struct dispatch_kernel *kernel)
+{
+    return kernel->used && kernel->started && !kernel->failed && kernel->next < kernel->blocks &&
+           !is_held(kernel);
+}
+
 /* Hands out what can be: the oldest kernel's blocks first. */
 static void hand_out(struct dispatcher *d)
 {
@@ -300,8 +350,8 @@ static void hand_out(struct dispatcher *d)
         uint32_t best = SM_KERNELS;
         for (uint32_t i = 0; i < SM_KERNELS; i++) {
             const struct dispatch_kernel *kernel = &d->kernels[i];
-            if (kernel->used && kernel->started && !kernel->failed && kernel->next < kernel->blocks &&
-                kernel->order >= done && (best == SM_KERNELS || kernel->order < d->kernels[best].order))
+            if (can_hand_out(kernel) && kernel->order >= done &&
+                (best == SM_KERNELS || kernel->order < d->kernels[best].order))
                 best = i;
         }
         if (best == SM_KERNELS)
@@ -310,15 +360,44 @@ static void hand_out(struct dispatcher *d)
             hand_out_placed(d, best);
         else
             hand_out_kernel(d, best);
+        if (d->kernels[best].next == d->kernels[best].blocks)
+            let_begin(d, best, false);
         done = d->kernels[best].order + 1;
     }
 }
 
-static void end_kernel(struct dispatcher *d, struct dispatch_kernel *kernel)
+static bool has_ended(const struct dispatch_kernel *kernel)
 {
-    uint64_t noted = max_u64(d->free_at, component_now(d->component));
+    return kernel->ended == kernel->blocks && !kernel->unsettled && !kernel->after;
+}
+
+/* It ends after those that it depends on. */
+static void end_kernel(struct dispatcher *d, uint32_t slot)
+{
+    struct dispatch_kernel *kernel = &d->kernels[slot];
+    uint64_t now = component_now(d->component), noted = max_u64(max_u64(d->free_at, now), kernel->after_ps);
     kernel->end_ps = noted + clock_time(&d->clock, d->spec->end_cycles);
     component_stop(d->component, kernel->end_ps);
+    for (uint32_t i = 0; i < SM_KERNELS; i++) {
+        struct dispatch_kernel *other = &d->kernels[i];
+        if (!other->used || !(other->after >> slot & 1))
+            continue;
+        other->after &= ~(UINT32_C(1) << slot);
+        other->after_ps = max_u64(other->after_ps, kernel->end_ps);
+        if (!other->after)
+            component_schedule(d->component, other->after_ps - now, DISPATCH_RELEASE, &i, sizeof i);
+        if (!other->failed && has_ended(other))
+            end_kernel(d, i);
+    }
+}
+
+/* Blocks of it go on that wait for other kernels. */
+static void release(struct dispatcher *d, uint32_t slot)
+{
+    struct sm_block_message order = {.number = d->kernels[slot].serial, .kernel = slot};
+    for (uint32_t sm = 0; sm < d->sm_count; sm++)
+        if (!port_send(d->orders, 1 + sm, 0, SM_RELEASE, &order, sizeof order))
+            BUG("an order found no room");
 }
 
 static void event(struct component *self, void *state, const struct event *event)
@@ -327,8 +406,19 @@ static void event(struct component *self, void *state, const struct event *event
     uint32_t slot;
     (void)state;
     memcpy(&slot, event->payload, sizeof slot);
+    if (event->kind == DISPATCH_RELEASE) {
+        release(d, slot);
+        return;
+    }
     d->kernels[slot].started = true;
     hand_out(d);
+}
+
+/* A block has triggered, or ended without. */
+static void block_triggered(struct dispatcher *d, uint32_t slot)
+{
+    if (++d->kernels[slot].triggered == d->kernels[slot].blocks)
+        let_begin(d, slot, true);
 }
 
 /* A block has ended: the dispatcher takes note of one after the other, and fills the room. */
@@ -343,6 +433,8 @@ static void block_ended(struct dispatcher *d, const struct sm_block_message *rep
         kernel->marks[kernel->mark_count++] = component_now(d->component) - kernel->start_ps;
     kernel->unsettled += report->writes;
     give_room(&d->sms[sm], kernel);
+    if (!report->triggered)
+        block_triggered(d, report->kernel);
     hand_out(d);
 }
 
@@ -360,10 +452,13 @@ static void arrive(struct component *self, void *state, struct port *port)
             block_ended(d, &report, event->from - 1);
         else if (event->kind == SM_SETTLED)
             kernel->unsettled--; /* it may come first: the count wraps, and is right in the end */
-        else
+        else if (event->kind == SM_TRIGGERED) {
+            block_triggered(d, report.kernel);
+            hand_out(d);
+        } else
             kernel->failed = true;
-        if (kernel->failed || (kernel->ended == kernel->blocks && !kernel->unsettled))
-            end_kernel(d, kernel);
+        if (event->kind != SM_TRIGGERED && (kernel->failed || has_ended(kernel)))
+            end_kernel(d, report.kernel);
     }
 }
 

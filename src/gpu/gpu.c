@@ -493,6 +493,11 @@ uint32_t gpu_begin(struct gpu *gpu, const struct gpu_launch *asked, uint64_t tim
                                  .order = ++d->launches,
                                  .start_ps = time,
                                  .end_ps = TIME_NEVER};
+    d->kernels[slot].serial = gpu->serial;
+    uint64_t released = dispatch_depend(d, slot, asked);
+    gpu->launches[slot].depends = d->kernels[slot].after || d->kernels[slot].after_ps;
+    if (released != TIME_NEVER)
+        engine_post(gpu->engine, d->component, max_u64(released, time), DISPATCH_RELEASE, &slot, sizeof slot);
     dispatch_place(d, slot, launch);
     count_memory(gpu, &gpu->before[slot]);
     engine_post(gpu->engine, d->component, time + clock_time(&d->clock, d->spec->launch_cycles),

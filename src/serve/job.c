@@ -122,6 +122,22 @@ static bool makes_sense(const struct guest *guest, const struct letter_begin *le
            (letter->is_kernel || copy_makes_sense(guest, letter));
 }
 
+/* The machine has other numbers for tasks than the guest. */
+static void find_after(const struct guest *guest, struct task *task)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < task->after_count && i < TASK_AFTER; i++) {
+        const struct job *job = guest->jobs;
+        while (job && job->number != task->after[i].number)
+            job = job->next;
+        if (!job)
+            continue;
+        task->after[count] = task->after[i];
+        task->after[count++].number = job->task.number;
+    }
+    task->after_count = count;
+}
+
 struct job *job_new(struct guest *guest, const struct text *body)
 {
     struct letter_begin letter = {0};
@@ -133,6 +149,7 @@ struct job *job_new(struct guest *guest, const struct text *body)
         job->number = letter.number;
         job->task = letter.task;
         job->task.gpu += guest->seat.first_gpu;
+        find_after(guest, &job->task);
         job->asked = job->task;
         if (letter.is_kernel)
             set_kernel(job, guest, &letter);

@@ -114,6 +114,7 @@ static void begin_task(struct machine *base, struct task *task)
 {
     struct local_machine *machine = machine_local(base);
     tasks_begin(machine, task);
+    task->number = machine->begun++;
     if (machine->journal)
         journal_begin(machine->journal, task);
 }
