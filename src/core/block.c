@@ -195,8 +195,7 @@ void sm_block_warp_left(struct sm *sm, struct sm_warp *w)
         sm->writes[block->writes].block = NULL;
     else
         free_writes(sm, block->writes);
-    report(sm, SM_ENDED, &message,
-           max_u64(sm->cycle, block->drained_at) + sm->config.spec->block_end_cycles);
+    report(sm, SM_ENDED, &message, max_u64(sm->cycle, block->drained_at) + sm->config.spec->block_end_cycles);
 }
 
 /* Writes */

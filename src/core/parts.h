@@ -74,10 +74,10 @@ struct sm_block {
     struct sm_kernel *kernel;
     uint64_t number;
     uint32_t slot, warps_left;
-    uint32_t waiting;                            /* warps at a barrier */
-    bool triggered; /* kernels that depend on its own may start, as far as it is concerned */
-    uint32_t writes;                             /* its place in the SM's */
-    uint64_t drained_at;                         /* when the last write of all warps has left */
+    uint32_t waiting;    /* warps at a barrier */
+    bool triggered;      /* kernels that depend on its own may start, as far as it is concerned */
+    uint32_t writes;     /* its place in the SM's */
+    uint64_t drained_at; /* when the last write of all warps has left */
     uint16_t warps[SM_SUBCORES * SUBCORE_WARPS]; /* numbers in the SM */
 };
 
@@ -296,7 +296,7 @@ void sm_block_write_begins(struct sm *sm, struct sm_warp *w,
                            uint64_t leaves); /* the pipeline, in this cycle */
 void sm_block_write_done(struct sm *sm, uint32_t writes);
 void sm_block_abandon_all(struct sm *sm);
-void sm_block_trigger(struct sm *sm, struct sm_block *block); /* at once, or once more */
+void sm_block_trigger(struct sm *sm, struct sm_block *block);              /* at once, or once more */
 bool sm_kernel_waits(const struct sm *sm, const struct sm_kernel *kernel); /* for others: WARP_GRID */
 void sm_kernel_release(struct sm *sm, const struct sm_block_message *order);
 void sm_kernel_make(struct sm *sm, uint32_t slot); /* what an SM has of one that has blocks on it */

@@ -26,8 +26,8 @@ enum {
 };
 
 /* From and to the dispatcher. */
-/* SM_SETTLED: the last write of a block has arrived that ended before it. SM_TRIGGERED: a block lets dependent
- * kernels start. SM_RELEASE: the kernels that one depends on have ended. */
+/* SM_SETTLED: the last write of a block has arrived that ended before it. SM_TRIGGERED: a block lets
+ * dependent kernels start. SM_RELEASE: the kernels that one depends on have ended. */
 enum sm_message { SM_BEGIN, SM_ENDED, SM_SETTLED, SM_FAULT, SM_TRIGGERED, SM_RELEASE };
 
 struct sm_block_message {

@@ -59,7 +59,8 @@ struct command_ops {
 struct command_wait {
     struct stream *stream;
     uint64_t number;
-    /* For a kernel that waits for a kernel, in simulated time: which may be under way, if so much has happened. */
+    /* For a kernel that waits for a kernel, in simulated time: which may be under way, if so much has
+     * happened. */
     enum launch_wait how;
 };
 
@@ -71,7 +72,8 @@ struct command {
     uint64_t order;        /* of all that were submitted */
     struct command_wait *waits;
     size_t wait_count, wait_capacity;
-    bool beside; /* a kernel that is timed: it may begin while kernels are under way that it waits for as above, */
+    bool beside; /* a kernel that is timed: it may begin while kernels are under way that it waits for as
+                    above, */
     bool beside_previous; /* or the command before it in its stream (WAIT_FOR_TRIGGER) */
     struct command_wait
         after; /* of a wait for an event: what it waits for, be it done or not; or no stream */

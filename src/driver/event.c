@@ -420,8 +420,8 @@ static const struct command_ops other_ops = {.bytes = sizeof(struct other_comman
 static struct command *new_wait(const struct stream_event *event)
 {
     if (!is_of_other(event))
-        return command_new_wait((struct command_wait){
-            event->stream, event->how ? event->kernel : event->number, event->how});
+        return command_new_wait(
+            (struct command_wait){event->stream, event->how ? event->kernel : event->number, event->how});
     struct other_command *other = (struct other_command *)command_new(&other_ops);
     other->event = event->shared;
     other->record = event->shared->records;

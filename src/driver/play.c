@@ -311,8 +311,7 @@ static bool add_beside(const struct playing *now, uint32_t index, struct command
         if (!is_beside(now, edge))
             continue;
         if (lane != own)
-            command_add_wait(command,
-                             (struct command_wait){stream, row(now, edge->step)[lane], edge->how});
+            command_add_wait(command, (struct command_wait){stream, row(now, edge->step)[lane], edge->how});
         else
             is_previous |= edge->how == WAIT_FOR_TRIGGER && own_lane->newest == edge->step &&
                            own_lane->number == stream->submitted && own_lane->number > own_lane->begun;

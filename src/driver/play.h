@@ -70,9 +70,9 @@ struct play_step {
     struct action *action;        /* or NULL: it does nothing */
     struct stream_event *awaited; /* it waits for what was recorded in this last; or NULL */
     struct device *device;
-    struct play_edge *after;      /* from steps that were added before it */
+    struct play_edge *after; /* from steps that were added before it */
     uint32_t after_count;
-    bool is_off;                  /* it does nothing for now */
+    bool is_off; /* it does nothing for now */
 };
 
 struct play *play_new(void);

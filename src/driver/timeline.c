@@ -400,8 +400,8 @@ static void take_off(struct stream *stream)
 
 /* ---- kernels beside kernels that they wait for ---- */
 
-static bool add_after(const struct timeline *timeline, const struct command *command, struct command_wait wait,
-                      struct task *task)
+static bool add_after(const struct timeline *timeline, const struct command *command,
+                      struct command_wait wait, struct task *task)
 {
     const struct running *running = timeline->running;
     while (running && (running->command->stream != wait.stream || running->command->number != wait.number))
@@ -421,7 +421,8 @@ static bool begins_beside(const struct timeline *timeline, const struct stream *
     const struct command *head = stream->head;
     if (!head || !head->beside || stream->device->error || timeline->broken)
         return false;
-    const struct command_wait before = {(struct stream *)(uintptr_t)stream, head->number - 1, WAIT_FOR_TRIGGER};
+    const struct command_wait before = {(struct stream *)(uintptr_t)stream, head->number - 1,
+                                        WAIT_FOR_TRIGGER};
     if (stream->running && !(head->beside_previous && add_after(timeline, head, before, task)))
         return false;
     for (size_t i = 0; i < head->wait_count; i++) {

@@ -67,8 +67,8 @@ void dispatcher_fini(struct dispatcher *dispatcher);
 /* Of a kernel that begins, or was read from a checkpoint; and of one that has ended. */
 void dispatch_place(struct dispatcher *dispatcher, uint32_t slot, const struct launch *launch);
 
-/* A kernel that begins depends on others, as gpu_launch says. Gives when its blocks need not wait for their end
- * any more, if that is known: a DISPATCH_RELEASE is due then; TIME_NEVER. */
+/* A kernel that begins depends on others, as gpu_launch says. Gives when its blocks need not wait for their
+ * end any more, if that is known: a DISPATCH_RELEASE is due then; TIME_NEVER. */
 uint64_t dispatch_depend(struct dispatcher *dispatcher, uint32_t slot, const struct gpu_launch *asked);
 void dispatch_forget(struct dispatcher *dispatcher, uint32_t slot);
 extern const struct component_ops dispatcher_ops;

@@ -40,7 +40,8 @@ struct task_wishes {
 enum { TASK_AFTER = 8 };
 struct task_after {
     uint64_t number;
-    uint32_t at_start; /* blocks may begin when all its blocks have begun; else, when all have triggered or ended */
+    uint32_t at_start; /* blocks may begin when all its blocks have begun; else, when all have triggered or
+                          ended */
     uint32_t apart;    /* and they do not wait for its end */
 };
 
@@ -53,7 +54,8 @@ struct task {
     uint32_t
         shared_carveout_bytes; /* of a kernel: what it prefers shared memory of an SM to be; 0: as needed */
     struct task_wishes wishes; /* of a kernel: beside those of machine_options */
-    struct task_after after[TASK_AFTER]; /* of a kernel: others that it begins beside, if they have not ended */
+    struct task_after
+        after[TASK_AFTER]; /* of a kernel: others that it begins beside, if they have not ended */
     uint32_t after_count;
     enum copy_direction direction; /* of a copy to another GPU: `gpu` is that one */
     struct task_side to, from;

@@ -55,8 +55,7 @@ static cudaError_t configure(const struct launch_request *request, struct launch
             break;
         case LAUNCH_PROGRAMMATIC_EVENT:
             events->at[0].event = attribute->value.event;
-            events->at[0].how =
-                attribute->value.record.at_block_start ? WAIT_FOR_START : WAIT_FOR_TRIGGER;
+            events->at[0].how = attribute->value.record.at_block_start ? WAIT_FOR_START : WAIT_FOR_TRIGGER;
             break;
         case LAUNCH_COMPLETION_EVENT:
             events->at[1].event = attribute->value.event;
