@@ -62,6 +62,7 @@ struct sm_config {
     bool is_member; /* of a unified GPU: what is visible to the GPU is so to other members */
     struct memsys *mem;
     const struct probe *probe; /* who is told of blocks, requests and translations */
+    uint64_t launch_ps;        /* from a kernel's call that launches another to where launches begin */
     uint64_t siblings_ps;      /* how long messages to SMs that share caches take; 0: there are none */
 };
 

@@ -21,6 +21,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
+struct brood;
 struct capture;
 struct command;
 struct device;
@@ -115,6 +116,7 @@ struct commands {
     _Atomic uint64_t captures;         /* that are under way */
     struct capture *first_capture;     /* of these, but for private ones */
     uint64_t last_capture;             /* id */
+    struct brood *broods;              /* of what kernels launch (brood.h) */
     _Atomic uint64_t waits_for_others; /* commands that wait for another process */
     bool stop;
     unsigned spins; /* of a wait, before it sleeps */
@@ -139,6 +141,9 @@ void commands_append(struct stream *stream, struct command *command, bool soon);
  * stream is captured. number (or NULL): of the command, to wait for; 0 when it was captured. soon: the caller
  * will wait for it at once, so nobody else is called to run it. */
 enum result commands_submit(struct stream *stream, struct command *command, bool soon, uint64_t *number);
+
+/* A launch is of a kernel of this graph, which kernels may launch; the brood is of the graph's launch. */
+void command_join_graph(struct command *command, struct brood *brood, uint64_t graph);
 
 /* The command that this thread runs now, or NULL. */
 const struct command *commands_running(void);

@@ -26,6 +26,8 @@ struct launch_command {
     uint32_t carveout_bytes;
     struct locality_blocks *places; /* or NULL */
     struct brood *brood;            /* what it launches; NULL: it launches nothing */
+    struct brood *family;           /* of the graph that it is a part of, and that kernels may launch; or NULL */
+    uint64_t graph;                 /* that one, as programs name it */
     void *params;
     size_t param_bytes;
     int64_t max_dynamic; /* as set for the function, as are these */
@@ -120,6 +122,7 @@ static void fill_launch(struct launch_command *own)
                                   .cooperative = own->config.cooperative,
                                   .print = stream->print,
                                   .interrupt = &driver->interrupt};
+    own->launch.graph = own->graph;
     own->launch.places = locality_places(own->places, &own->launch.place_count);
     if (own->brood) {
         own->launch.calls = &brood_calls;
@@ -258,7 +261,7 @@ static void copy_launch(struct command *command)
     struct launch_command *own = (struct launch_command *)command;
     own->params = copy_bytes(own->params, own->param_bytes);
     own->places = locality_copy_blocks(own->places);
-    own->brood = NULL;
+    own->brood = own->family = NULL;
 }
 
 static struct command *behind_launch(struct command *command)
@@ -266,7 +269,7 @@ static struct command *behind_launch(struct command *command)
     struct launch_command *own = (struct launch_command *)command;
     if (!kernel_facts(own->kernel)->launches || !own->function)
         return NULL;
-    own->brood = brood_new(command->stream->device, own->function->module);
+    own->brood = brood_new(command->stream->device, own->function->module, own->family);
     return brood_command(own->brood);
 }
 
@@ -274,8 +277,8 @@ static void fini_launch(struct command *command)
 {
     struct launch_command *own = (struct launch_command *)command;
     mem_free(own->params);
-    if (own->brood)
-        brood_release(own->brood);
+    brood_release(own->brood);
+    brood_release(own->family);
     locality_free_blocks(own->places);
 }
 
@@ -289,6 +292,13 @@ static const struct command_ops launch_ops = {.bytes = sizeof(struct launch_comm
                                               .end = end_launch,
                                               .kind = ACTION_LAUNCH,
                                               .is_launch = true};
+
+void command_join_graph(struct command *command, struct brood *brood, uint64_t graph)
+{
+    struct launch_command *own = (struct launch_command *)command;
+    own->family = brood_keep(brood);
+    own->graph = graph;
+}
 
 void command_launch_facts(const struct command *command, struct action_launch *facts)
 {
@@ -471,10 +481,14 @@ static enum result check_resident(const struct launch_config *config, const char
 static enum result check_launches(const struct device *device, const char *kernel)
 {
     const struct driver *driver = device->driver;
-    if (!timeline_is_elsewhere(driver) && !driver->options.timing.over_ranks && !driver->itracing)
-        return RESULT_SUCCESS;
-    return driver_fail(RESULT_NOT_SUPPORTED, "%s launches kernels, which %s", demangled(kernel),
-                       driver->itracing ? "cannot be recorded" : "needs a machine in this process alone");
+    const struct timing_options *timing = &driver->options.timing;
+    const char *why = driver->itracing ? "cannot be recorded"
+                      : timeline_is_elsewhere(driver) || timing->over_ranks
+                          ? "needs a machine in this process alone"
+                      : timing->checkpoint || timing->resume ? "cannot be in checkpoints"
+                                                             : NULL;
+    return why ? driver_fail(RESULT_NOT_SUPPORTED, "%s launches kernels, which %s", demangled(kernel), why)
+               : RESULT_SUCCESS;
 }
 
 static enum result check(const struct device *device, const struct function_copy *copy,

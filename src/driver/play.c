@@ -1,3 +1,4 @@
+#include "driver/brood.h"
 #include "driver/capture.h"
 #include "driver/internal.h"
 #include "driver/play.h"
@@ -30,6 +31,7 @@ struct play {
     struct device *planned; /* for launches in streams of this device; or NULL */
     struct stream *stream;  /* of the last launch, or NULL; and its last command: */
     uint64_t number;
+    uint64_t handle; /* by which kernels launch it; or 0 */
 };
 
 /* ---- actions ---- */
@@ -146,9 +148,15 @@ void play_set_action(struct play *play, uint32_t index, struct action *action)
     action_release(before);
 }
 
+void play_set_handle(struct play *play, uint64_t handle)
+{
+    play->handle = handle;
+}
+
 struct play *play_copy(const struct play *play)
 {
     struct play *copy = play_new();
+    copy->handle = play->handle;
     for (size_t i = 0; i < play->count; i++)
         play_add(copy, &play->steps[i]);
     return copy;
@@ -255,6 +263,7 @@ struct playing {
     struct play *play;
     struct stream *stream;
     struct command **copies; /* by step */
+    struct brood *brood;     /* of what its kernels launch; or NULL */
     uint64_t *reached;       /* by step and lane: the command that must be done; NULL: there is one lane */
 };
 
@@ -365,6 +374,8 @@ static void append_all(struct playing *now)
         if (play->lanes[i].number > play->lanes[i].begun)
             add_wait(now->stream, play->lanes[i].stream, play->lanes[i].number);
     }
+    if (now->brood)
+        commands_append(now->stream, brood_command(now->brood), false);
     play->stream = now->stream;
     play->number = now->stream->submitted;
 }
@@ -375,6 +386,8 @@ static void copy_commands(struct playing *now)
         const struct play_step *step = &now->play->steps[i];
         if (step->action && !step->is_off)
             now->copies[i] = command_copy(step->action->command);
+        if (now->copies[i] && now->brood && action_kind(step->action) == ACTION_LAUNCH)
+            command_join_graph(now->copies[i], now->brood, now->play->handle);
     }
 }
 
@@ -413,7 +426,7 @@ static enum result take_memory(struct playing *now, bool auto_free)
     return result;
 }
 
-enum result stream_play(struct stream *stream, struct play *play, bool auto_free)
+static enum result play_in(struct stream *stream, struct play *play, bool auto_free, struct brood *parent)
 {
     struct playing now = {.play = play, .stream = stream};
     enum result result = device_usable(stream->device);
@@ -433,13 +446,26 @@ enum result stream_play(struct stream *stream, struct play *play, bool auto_free
         result = take_memory(&now, auto_free);
     if (result)
         return result;
+    if (play->handle && !stream->device->driver->itracing)
+        now.brood = brood_new_graph(stream->device, parent);
     now.copies = mem_alloc(play->count, sizeof *now.copies);
     if (play->lane_count > 1)
         now.reached = mem_alloc(play->count * play->lane_count, sizeof *now.reached);
     result = submit(&now);
     if (memory)
         memory_graph_submitted(stream);
+    brood_release(now.brood);
     mem_free(now.copies);
     mem_free(now.reached);
     return result;
+}
+
+enum result stream_play(struct stream *stream, struct play *play, bool auto_free)
+{
+    return play_in(stream, play, auto_free, NULL);
+}
+
+enum result stream_play_within(struct stream *stream, struct play *play, struct brood *parent)
+{
+    return play_in(stream, play, false, parent);
 }

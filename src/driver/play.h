@@ -80,6 +80,8 @@ void play_free(struct play *play); /* or NULL */
 uint32_t play_add(struct play *play, const struct play_step *step);
 struct play_step *play_step(struct play *play, uint32_t index);
 void play_set_action(struct play *play, uint32_t index, struct action *action); /* kept */
+/* Kernels may launch it, by this handle. */
+void play_set_handle(struct play *play, uint64_t handle);
 struct play *play_copy(const struct play *play);
 
 void play_follow(struct play *play,
@@ -89,6 +91,10 @@ void play_wait(const struct play *play);     /* for its last launch */
 /* Launches of one play run one after another. auto_free: memory that it allocates and that is there still is
  * freed before. */
 enum result stream_play(struct stream *stream, struct play *play, bool auto_free);
+
+/* The same for a kernel that launches it; the brood is of what it launches. */
+struct brood;
+enum result stream_play_within(struct stream *stream, struct play *play, struct brood *parent);
 
 /* ---- conditions: plays that run or not, once or again, by a value that kernels set ---- */
 

@@ -1,5 +1,6 @@
 #include "driver/timeline.h"
 #include "driver/internal.h"
+#include "driver/brood.h"
 #include "driver/itracing.h"
 #include "driver/managed.h"
 #include "driver/watch.h"
@@ -547,6 +548,7 @@ static void settle(struct driver *driver)
     bool more = true;
     while (more) {
         more = end_tasks(driver, false);
+        more |= broods_begin_due(driver, timeline_now(driver));
         more |= start_ready(driver);
     }
 }
@@ -595,6 +597,9 @@ static void advance_or_turn(struct driver *driver, uint64_t ps, uint32_t looks)
 {
     struct timeline *timeline = driver->timeline;
     struct err why = {.text = "the simulation cannot go on"};
+    uint64_t due = broods_next_ps(driver), now = due == TIME_NEVER ? 0 : timeline_now(driver);
+    if (due != TIME_NEVER && !looks)
+        ps = min_u64(ps, due > now ? due - now : 0);
     pthread_mutex_unlock(&driver->commands.lock);
     pthread_mutex_lock(&timeline->lock);
     bool good = !driver_is_interrupted(driver) && (looks ? attach_turn(timeline->machine, looks, &why)
@@ -701,7 +706,8 @@ void timeline_tell_memory(struct driver *driver)
 /* Time may bring something: a task ends, or another process does what a stream waits for. */
 static bool can_advance(const struct driver *driver)
 {
-    return driver->timeline->running || driver->commands.waits_for_others;
+    return driver->timeline->running || driver->commands.waits_for_others ||
+           broods_next_ps(driver) != TIME_NEVER;
 }
 
 void timeline_wait_for_other(struct driver *driver, const struct ipc_event *event, uint64_t record)

@@ -117,6 +117,7 @@ void dispatcher_init(struct dispatcher *d, const struct dispatch_spec *spec, con
     clock_init(&d->clock, gpu->clock);
     d->block_ps = (uint64_t)(spec->block_cycles * 1e12 / (double)gpu->clock);
     d->warp_ps = (uint64_t)(spec->warp_cycles * 1e12 / (double)gpu->clock);
+    d->device_launch_ps = clock_time(&d->clock, spec->device_launch_cycles);
     d->latency_ps = clock_time(&d->clock, spec->latency_cycles);
     d->sms = mem_alloc(d->sm_count, sizeof *d->sms);
     d->order = mem_alloc(d->sm_count, sizeof *d->order);

@@ -53,7 +53,7 @@ struct dispatcher {
     uint32_t *next_of;        /* by member: the same among its own, for blocks that are placed there */
     struct dispatch_queue *queues[SM_KERNELS]; /* [members + 1]; NULL: all blocks run anywhere */
     uint64_t free_at;                          /* ps: when it has taken note of the last block that ended */
-    uint64_t block_ps, warp_ps, latency_ps;
+    uint64_t block_ps, warp_ps, latency_ps, device_launch_ps;
 };
 
 void dispatcher_init(struct dispatcher *dispatcher, const struct dispatch_spec *spec,

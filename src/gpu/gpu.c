@@ -89,6 +89,7 @@ static bool add_sm(struct gpu *gpu, uint32_t i, const char *path, const struct s
                                .is_member = gpu->members > 1,
                                .mem = mem,
                                .probe = gpu->config.probe ? gpu->config.probe : &probe_of_nobody,
+                               .launch_ps = gpu->dispatcher.device_launch_ps,
                                .siblings_ps = siblings_ps(gpu)};
     engine_rank(gpu->engine, gpu_sm_rank(gpu, i));
     struct island *island = engine_island(gpu->engine, name.at);

@@ -47,7 +47,8 @@ static const char *role_name(uint32_t role)
                                         [ROLE_PRODUCTS_COMMIT] = "commits products",
                                         [ROLE_PRODUCTS] = "waits for products",
                                         [ROLE_TRIGGER] = "lets dependent kernels start",
-                                        [ROLE_GRID_WAIT] = "waits for kernels before"};
+                                        [ROLE_GRID_WAIT] = "waits for kernels before",
+                                        [ROLE_LAUNCH] = "launches"};
     return names[role];
 }
 

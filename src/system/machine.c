@@ -283,6 +283,10 @@ static bool run(struct local_machine *machine, uint64_t until, struct err *err)
             continue;
         }
         machine->now = min_u64(stop, ended);
+        if (outcome == ENGINE_UNTIL && engine_time(machine->engine) < machine->now) {
+            machine->now = engine_time(machine->engine); /* a kernel has launched another one */
+            return true;
+        }
         bool late = tasks_stop_late(machine);
         if (machine->now >= until)
             return tasks_finish(machine) || late;

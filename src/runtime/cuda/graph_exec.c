@@ -278,6 +278,8 @@ cudaError_t graph_instantiate(struct graph_exec **exec, struct graph *graph, uns
     (*exec)->flags = flags;
     (*exec)->copy = graph_copy(graph);
     (*exec)->play = play_of((*exec)->copy);
+    if (flags & GRAPH_DEVICE_LAUNCH)
+        play_set_handle((*exec)->play, (uintptr_t)*exec);
     if (memory) {
         (*exec)->of = graph;
         graph->exec = *exec;
@@ -486,6 +488,8 @@ static void take_graph(struct graph_exec *exec, const struct graph *graph)
     graph_free(exec->copy);
     play_free(exec->play);
     exec->copy = copy;
+    if (exec->flags & GRAPH_DEVICE_LAUNCH)
+        play_set_handle(play, (uintptr_t)exec);
     exec->play = play;
 }
 
@@ -502,6 +506,12 @@ cudaError_t graph_exec_update(struct graph_exec *exec, struct graph *graph, stru
 }
 
 /* ---- launches ---- */
+
+const struct play *graph_exec_for_kernels(uint64_t handle)
+{
+    const struct graph_exec *exec = (const struct graph_exec *)(uintptr_t)handle;
+    return graph_exec_is_known(exec) && exec->flags & GRAPH_DEVICE_LAUNCH ? exec->play : NULL;
+}
 
 cudaError_t graph_exec_launch(struct graph_exec *exec, cudaStream_t handle)
 {

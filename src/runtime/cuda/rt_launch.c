@@ -237,6 +237,34 @@ API_ANY(__cudaPopCallConfiguration, (grid, block, shared_bytes, stream), struct 
 
 /* ---- about kernels ---- */
 
+static void fill_attributes(const struct function_facts *facts, struct cudaFuncAttributes *attributes)
+{
+    memset(attributes, 0, offsetof(struct cudaFuncAttributes, reserved));
+    attributes->sharedSizeBytes = facts->kernel->shared_bytes;
+    attributes->constSizeBytes = facts->kernel->const_bytes;
+    attributes->localSizeBytes = facts->kernel->local_bytes;
+    attributes->maxThreadsPerBlock = (int)facts->max_threads;
+    attributes->numRegs = (int)facts->kernel->registers;
+    attributes->ptxVersion = (int)facts->kernel->target;
+    attributes->binaryVersion = (int)facts->binary_version;
+    attributes->maxDynamicSharedSizeBytes = (int)facts->max_dynamic_shared;
+    attributes->preferredShmemCarveout = facts->carveout;
+    attributes->clusterDimMustBeSet = facts->kernel->explicit_cluster;
+    attributes->requiredClusterWidth = (int)facts->kernel->cluster[0];
+    attributes->requiredClusterHeight = (int)facts->kernel->cluster[1];
+    attributes->requiredClusterDepth = (int)facts->kernel->cluster[2];
+    attributes->nonPortableClusterSizeAllowed = facts->non_portable;
+}
+
+uint32_t cuda_fill_attributes(const struct function_facts *facts, void *to, size_t room)
+{
+    struct cudaFuncAttributes attributes = {0};
+    fill_attributes(facts, &attributes);
+    REQUIRE(room >= sizeof attributes);
+    memcpy(to, &attributes, sizeof attributes);
+    return sizeof attributes;
+}
+
 cudaError_t cuda_function_attributes(struct function *function, struct device *device,
                                      struct cudaFuncAttributes *attributes)
 {
@@ -244,21 +272,7 @@ cudaError_t cuda_function_attributes(struct function *function, struct device *d
     cudaError_t error = function ? function_facts(function, device, &facts) : cudaErrorInvalidResourceHandle;
     if (error)
         return error == cudaErrorSymbolNotFound ? cudaErrorInvalidResourceHandle : error;
-    memset(attributes, 0, offsetof(struct cudaFuncAttributes, reserved));
-    attributes->sharedSizeBytes = facts.kernel->shared_bytes;
-    attributes->constSizeBytes = facts.kernel->const_bytes;
-    attributes->localSizeBytes = facts.kernel->local_bytes;
-    attributes->maxThreadsPerBlock = (int)facts.max_threads;
-    attributes->numRegs = (int)facts.kernel->registers;
-    attributes->ptxVersion = (int)facts.kernel->target;
-    attributes->binaryVersion = (int)facts.binary_version;
-    attributes->maxDynamicSharedSizeBytes = (int)facts.max_dynamic_shared;
-    attributes->preferredShmemCarveout = facts.carveout;
-    attributes->clusterDimMustBeSet = facts.kernel->explicit_cluster;
-    attributes->requiredClusterWidth = (int)facts.kernel->cluster[0];
-    attributes->requiredClusterHeight = (int)facts.kernel->cluster[1];
-    attributes->requiredClusterDepth = (int)facts.kernel->cluster[2];
-    attributes->nonPortableClusterSizeAllowed = facts.non_portable;
+    fill_attributes(&facts, attributes);
     return cudaSuccess;
 }
 

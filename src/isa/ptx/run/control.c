@@ -326,6 +326,8 @@ enum lowered lower_call(struct lower *lower, struct op *op)
     if (call->builtin &&
         !builtin_fits(name, call->params, call->param_count, call->results, call->result_count))
         return lower_fail(lower, "%s has other parameters", name);
+    if (call->builtin && builtin_submits(name))
+        op->role = ROLE_LAUNCH;
     return LOWERED;
 }
 
