@@ -89,6 +89,8 @@ enum result memory_pool_set_access(struct memory_pool *pool, struct device *devi
     if (device == pool->device)
         return on ? RESULT_SUCCESS
                   : driver_fail(RESULT_INVALID_VALUE, "a device keeps access to its own pools");
+    if (on && pool->process) /* its memory here is that of the other process */
+        device_enable_peer(device, pool->device);
     memory_set_pool_peer(device, pool, on);
     return RESULT_SUCCESS;
 }
