@@ -122,11 +122,11 @@ static bool makes_sense(const struct guest *guest, const struct letter_begin *le
            (letter->is_kernel || copy_makes_sense(guest, letter));
 }
 
-/* The machine has other numbers for tasks than the guest. */
-static void find_after(const struct guest *guest, struct task *task)
+void job_find_after(const struct guest *guest, struct job *own)
 {
+    struct task *task = &own->task;
     uint32_t count = 0;
-    for (uint32_t i = 0; i < task->after_count && i < TASK_AFTER; i++) {
+    for (uint32_t i = 0; i < task->after_count; i++) {
         const struct job *job = guest->jobs;
         while (job && job->number != task->after[i].number)
             job = job->next;
@@ -149,7 +149,6 @@ struct job *job_new(struct guest *guest, const struct text *body)
         job->number = letter.number;
         job->task = letter.task;
         job->task.gpu += guest->seat.first_gpu;
-        find_after(guest, &job->task);
         job->asked = job->task;
         if (letter.is_kernel)
             set_kernel(job, guest, &letter);
