@@ -1,4 +1,5 @@
-/* A memory pool that another process opens by a file descriptor; needs no nvcc. The process starts itself a second time. */
+/* A memory pool that another process opens by a file descriptor; needs no nvcc. The process starts itself a
+ * second time. */
 #include "check.h"
 
 #include <fcntl.h>
@@ -25,7 +26,8 @@ int cuStreamCreate(void **stream, unsigned flags), cuStreamSynchronize(void *str
 int cuMemPoolCreate(void **pool, const struct pool_properties *properties), cuMemPoolDestroy(void *pool);
 int cuMemAllocFromPoolAsync(address *d, size_t bytes, void *pool, void *stream),
     cuMemFreeAsync(address d, void *stream), cuMemAlloc_v2(address *d, size_t bytes);
-int cuMemsetD32_v2(address d, unsigned value, size_t count), cuMemcpyDtoH_v2(void *h, address d, size_t bytes);
+int cuMemsetD32_v2(address d, unsigned value, size_t count),
+    cuMemcpyDtoH_v2(void *h, address d, size_t bytes);
 int cuMemPoolExportToShareableHandle(void *handle, void *pool, int type, unsigned long long flags),
     cuMemPoolImportFromShareableHandle(void **pool, void *handle, int type, unsigned long long flags),
     cuMemPoolExportPointer(export_data *data, address d),
@@ -93,6 +95,7 @@ int main(int count, char **words)
     GOOD(cuMemAllocFromPoolAsync(&inner, 64, plain, stream));
     GOOD(cuMemAlloc_v2(&memory, 64));
     GOOD(cuMemsetD32_v2(at, 5, NUMBERS));
+    GOOD(cuStreamSynchronize(NULL));
     GIVES(INVALID_VALUE, cuMemPoolExportToShareableHandle(&file, plain, POSIX_FILE, 0));
     GIVES(INVALID_VALUE, cuMemPoolExportPointer(&data, inner));
     GIVES(INVALID_VALUE, cuMemPoolExportPointer(&data, memory));
