@@ -24,11 +24,12 @@ struct brood *brood_new(struct device *device, struct module *module, struct bro
 struct brood *brood_new_graph(struct device *device, struct brood *parent);
 struct brood *brood_keep(struct brood *brood);
 void brood_release(struct brood *brood); /* or NULL; without the commands' lock */
-struct command *brood_command(struct brood *brood); /* which has a share of it; with the commands' lock held */
-extern const struct device_calls brood_calls;       /* for a brood as their user */
+struct command *
+brood_command(struct brood *brood);           /* which has a share of it; with the commands' lock held */
+extern const struct device_calls brood_calls; /* for a brood as their user */
 
-/* With the commands' lock held: when something that a kernel has launched is due; and begins what is, with the
- * lock open meanwhile. */
+/* With the commands' lock held: when something that a kernel has launched is due; and begins what is, with
+ * the lock open meanwhile. */
 uint64_t broods_next_ps(const struct driver *driver);
 bool broods_begin_due(struct driver *driver, uint64_t now_ps);
 

@@ -87,7 +87,7 @@ static int tell_function(const struct device *device, const struct kernel *kerne
                          struct device_answer *answer)
 {
     struct function_facts facts;
-    kernel_usual_facts(device, kernel, &facts);
+    function_usual_facts(device, kernel, &facts);
     answer->bytes = device->driver->library->fill_function(&facts, answer->at, sizeof answer->at);
     return SUCCESS;
 }

@@ -87,6 +87,7 @@ struct stream {
     struct stream *next_ended;              /* of those to use again */
     unsigned flags;
     int priority;
+    uint32_t first_sm, sm_count; /* that its kernels run on; 0: all */
     uint64_t id;
     bool alive;
     unsigned running; /* commands under way: more than one of kernels alone */

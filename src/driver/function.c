@@ -169,8 +169,8 @@ enum result function_facts(struct function *function, struct device *device, str
     return RESULT_SUCCESS;
 }
 
-void kernel_usual_facts(const struct device *device, const struct kernel *kernel,
-                        struct function_facts *facts)
+void function_usual_facts(const struct device *device, const struct kernel *kernel,
+                          struct function_facts *facts)
 {
     const struct gpu_spec *gpu = device->spec;
     const struct kernel_facts *own = kernel_facts((struct kernel *)(uintptr_t)kernel); /* prepares it */

@@ -272,7 +272,7 @@ struct driver {
     struct attach *attach;     /* to a machine elsewhere, until the timeline has it; or NULL */
     struct timeline *timeline; /* NULL: kernels run at once, and nothing has a time */
     void (*on_interrupt)(struct driver *driver); /* when a simulation was stopped; or NULL */
-    const struct driver_library *library; /* what the API knows, for kernels that ask; or NULL */
+    const struct driver_library *library;        /* what the API knows, for kernels that ask; or NULL */
     void (*on_end)(bool good); /* when it ended with a checkpoint, or could not go on from one; or NULL */
     _Atomic uint64_t instruction_limit; /* of launches that are submitted from now on; 0: none */
     _Atomic int interrupt;              /* stops kernels */

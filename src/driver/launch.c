@@ -26,8 +26,8 @@ struct launch_command {
     uint32_t carveout_bytes;
     struct locality_blocks *places; /* or NULL */
     struct brood *brood;            /* what it launches; NULL: it launches nothing */
-    struct brood *family;           /* of the graph that it is a part of, and that kernels may launch; or NULL */
-    uint64_t graph;                 /* that one, as programs name it */
+    struct brood *family; /* of the graph that it is a part of, and that kernels may launch; or NULL */
+    uint64_t graph;       /* that one, as programs name it */
     void *params;
     size_t param_bytes;
     int64_t max_dynamic; /* as set for the function, as are these */
@@ -234,6 +234,8 @@ static enum command_turn begin_launch(struct command *command, struct task *task
     task->gpu = device->index;
     task->blocks_per_sm = own->record.blocks_per_sm;
     task->shared_carveout_bytes = own->carveout_bytes;
+    task->first_sm = command->stream->first_sm;
+    task->sm_count = command->stream->sm_count;
     return TURN_TASK;
 }
 
@@ -491,9 +493,10 @@ static enum result check_launches(const struct device *device, const char *kerne
                : RESULT_SUCCESS;
 }
 
-static enum result check(const struct device *device, const struct function_copy *copy,
+static enum result check(const struct stream *stream, const struct function_copy *copy,
                          const struct launch_config *config, uint64_t *blocks_per_sm)
 {
+    const struct device *device = stream->device;
     const struct gpu_spec *gpu = device->spec;
     const struct kernel_facts *kernel = kernel_facts(copy->kernel);
     enum result result = check_threads(gpu, kernel, config);
@@ -513,7 +516,8 @@ static enum result check(const struct device *device, const struct function_copy
     *blocks_per_sm = occupancy_of(gpu, &need).blocks;
     if (!*blocks_per_sm)
         return no_room(gpu, kernel->name, &need);
-    return check_resident(config, kernel->name, *blocks_per_sm * gpu->sm_count);
+    return check_resident(config, kernel->name,
+                          *blocks_per_sm * (stream->sm_count ? stream->sm_count : gpu->sm_count));
 }
 
 /* ---- the calls ---- */
@@ -526,7 +530,7 @@ static enum result begin_copy_placed(struct stream *stream, const struct functio
 {
     struct device *device = stream->device;
     uint64_t blocks_per_sm = 0;
-    enum result result = check(device, copy, config, &blocks_per_sm);
+    enum result result = check(stream, copy, config, &blocks_per_sm);
     if (!result)
         result = locality_check_blocks(device, places, config, blocks_per_sm);
     if (result)

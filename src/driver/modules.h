@@ -101,7 +101,7 @@ void function_need(const struct function_copy *copy, uint64_t threads, uint64_t 
                    struct occupancy_need *need);
 
 /* Of one that nothing was set of. */
-void kernel_usual_facts(const struct device *device, const struct kernel *kernel,
-                        struct function_facts *facts);
+void function_usual_facts(const struct device *device, const struct kernel *kernel,
+                          struct function_facts *facts);
 
 #endif

@@ -30,6 +30,8 @@ struct stream *device_thread_stream(struct device *device); /* the calling threa
 
 enum result stream_new(struct device *device, unsigned flags, int priority, struct stream **stream);
 enum result stream_free(struct stream *stream); /* at once; work that it has is still done */
+/* In simulated time its kernels run on these SMs alone (green contexts). */
+void stream_limit(struct stream *stream, uint32_t first_sm, uint32_t sm_count);
 struct device *stream_device(const struct stream *stream);
 unsigned stream_flags(const struct stream *stream);
 int stream_priority(const struct stream *stream);

@@ -117,10 +117,10 @@ struct device_launch {
     struct device_moment when;
 };
 struct device_copy {
-    bool is_fill;                 /* with value, a byte */
-    uint64_t to, from, bytes;     /* of a row */
+    bool is_fill;             /* with value, a byte */
+    uint64_t to, from, bytes; /* of a row */
     uint64_t rows, slices;
-    uint64_t to_pitch, to_rows;   /* from row to row, and rows from slice to slice; 0: tight */
+    uint64_t to_pitch, to_rows; /* from row to row, and rows from slice to slice; 0: tight */
     uint64_t from_pitch, from_rows;
     uint32_t value;
     struct device_moment when;
@@ -172,7 +172,7 @@ struct launch {
     uint32_t place_count;
     const struct device_calls *calls; /* of a kernel that launches others; or NULL */
     void *calls_user;
-    uint64_t graph; /* that kernels may launch, and that it is a part of; or 0 */
+    uint64_t graph;               /* that kernels may launch, and that it is a part of; or 0 */
     FILE *print;                  /* where printf of kernels goes */
     const _Atomic int *interrupt; /* stops when not 0; or NULL */
     struct watch *watch;          /* is told of accesses to global memory (exec/watch.h); or NULL */

@@ -223,9 +223,11 @@ static struct dispatcher *self_of(struct component *self)
     return (struct dispatcher *)(uintptr_t)component_spec(self);
 }
 
-static bool fits(const struct dispatch_sm *sm, const struct dispatch_kernel *kernel)
+static bool fits(const struct dispatcher *d, uint32_t number, const struct dispatch_kernel *kernel)
 {
-    return sm->blocks && sm->shares >= kernel->share && sm->warps >= kernel->warps;
+    const struct dispatch_sm *sm = &d->sms[number];
+    return number - kernel->first_sm < kernel->sm_count && sm->blocks && sm->shares >= kernel->share &&
+           sm->warps >= kernel->warps;
 }
 
 static void send_block(struct dispatcher *d, uint32_t slot, uint32_t sm, uint64_t number)
@@ -255,14 +257,14 @@ static bool find_sm(struct dispatcher *d, const struct dispatch_kernel *kernel, 
                     uint32_t *found)
 {
     if (d->spec->order == ORDER_STATIC) {
-        *found = (uint32_t)(block % d->sm_count);
-        return fits(&d->sms[*found], kernel);
+        *found = kernel->first_sm + (uint32_t)(block % kernel->sm_count);
+        return fits(d, *found, kernel);
     }
     const uint32_t *order = kernel->blocks <= d->sm_count ? d->spread : d->order;
     for (uint32_t i = 0; i < d->sm_count; i++) {
         uint32_t place = d->next_sm + i < d->sm_count ? d->next_sm + i : d->next_sm + i - d->sm_count;
         uint32_t sm = order[place];
-        if (fits(&d->sms[sm], kernel)) {
+        if (fits(d, sm, kernel)) {
             d->next_sm = (place + 1) % d->sm_count;
             *found = sm;
             return true;
@@ -278,12 +280,12 @@ static bool find_member_sm(struct dispatcher *d, const struct dispatch_kernel *k
     uint32_t sms = d->sm_count / d->members;
     if (d->spec->order == ORDER_STATIC) {
         *found = member * sms + (uint32_t)(block % sms);
-        return fits(&d->sms[*found], kernel);
+        return fits(d, *found, kernel);
     }
     const uint32_t *order = (kernel->blocks <= d->sm_count ? d->spread : d->order) + member * sms;
     for (uint32_t i = 0; i < sms; i++) {
         uint32_t place = (d->next_of[member] + i) % sms;
-        if (fits(&d->sms[order[place]], kernel)) {
+        if (fits(d, order[place], kernel)) {
             d->next_of[member] = (place + 1) % sms;
             *found = order[place];
             return true;

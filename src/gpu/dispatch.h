@@ -19,6 +19,7 @@ struct dispatch_kernel {
     uint64_t after_ps;            /* when the last of those that have, ended */
     uint64_t serial;              /* for SM_RELEASE */
     uint32_t share, warps;        /* of a block */
+    uint32_t first_sm, sm_count;  /* that it may run on */
     uint64_t order;               /* kernels of an earlier number first */
     uint64_t start_ps, end_ps;    /* TIME_NEVER: it has not ended */
     uint64_t marks[GPU_MARKS];    /* as of gpu_kernel_stats */

@@ -486,11 +486,15 @@ uint32_t gpu_begin(struct gpu *gpu, const struct gpu_launch *asked, uint64_t tim
                                              .code_at = launch->kernel->number * CODE_DISTANCE,
                                              .shared_bytes = carveout(gpu, asked, threads),
                                              .profile = asked->profile};
+    bool limited = asked->sm_count && asked->sm_count <= gpu->sm_count &&
+                   asked->first_sm <= gpu->sm_count - asked->sm_count;
     d->kernels[slot] =
         (struct dispatch_kernel){.used = true,
                                  .blocks = (uint64_t)launch->grid[0] * launch->grid[1] * launch->grid[2],
                                  .share = SHARES / (uint32_t)max_u64(asked->blocks_per_sm, 1),
                                  .warps = (threads + lanes - 1) / lanes,
+                                 .first_sm = limited ? asked->first_sm : 0,
+                                 .sm_count = limited ? asked->sm_count : gpu->sm_count,
                                  .order = ++d->launches,
                                  .start_ps = time,
                                  .end_ps = TIME_NEVER};

@@ -49,6 +49,7 @@ struct gpu_launch {
      * have another bit, too: as soon as all blocks were handed out, or (apart): as these, and it does not
      * wait for their end. */
     uint32_t after, after_start, after_apart;
+    uint32_t first_sm, sm_count; /* that it may run on; 0, or more than there are: all */
     bool cold_caches, profile;
     bool share_code; /* what SMs fetched since the launch before is in the caches of all, as if many launches
                         had come in between, on all SMs */

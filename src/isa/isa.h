@@ -100,7 +100,7 @@ enum isa_role {
     ROLE_PRODUCTS,        /* waits until no more than role_count groups are under way */
     ROLE_TRIGGER,         /* kernels that depend on this one may start when all blocks did this */
     ROLE_GRID_WAIT,       /* until the kernels that this one depends on have ended */
-    ROLE_LAUNCH, /* asks for other kernels: waits until what was written can be seen by the GPU */
+    ROLE_LAUNCH,          /* asks for other kernels: waits until what was written can be seen by the GPU */
     ROLE_COUNT
 };
 

@@ -118,6 +118,8 @@ static void task_archive(struct task *task, struct archive *archive)
     ARCHIVE_VALUE(archive, task->gpu);
     ARCHIVE_VALUE(archive, task->blocks_per_sm);
     ARCHIVE_VALUE(archive, task->shared_carveout_bytes);
+    ARCHIVE_VALUE(archive, task->first_sm);
+    ARCHIVE_VALUE(archive, task->sm_count);
     ARCHIVE_VALUE(archive, task->after);
     task->after_count = (uint32_t)archive_number(archive, task->after_count, TASK_AFTER);
     ARCHIVE_VALUE(archive, task->wishes.max_cycles);

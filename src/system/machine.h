@@ -52,8 +52,9 @@ struct task {
     uint32_t gpu;           /* the device; homes are another matter (system_members) */
     uint32_t blocks_per_sm; /* of a kernel: that fit on an SM (occupancy) */
     uint32_t
-        shared_carveout_bytes; /* of a kernel: what it prefers shared memory of an SM to be; 0: as needed */
-    struct task_wishes wishes; /* of a kernel: beside those of machine_options */
+        shared_carveout_bytes;   /* of a kernel: what it prefers shared memory of an SM to be; 0: as needed */
+    uint32_t first_sm, sm_count; /* of a kernel: SMs that it may run on; 0: all */
+    struct task_wishes wishes;   /* of a kernel: beside those of machine_options */
     struct task_after
         after[TASK_AFTER]; /* of a kernel: others that it begins beside, if they have not ended */
     uint32_t after_count;

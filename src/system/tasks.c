@@ -59,6 +59,8 @@ static bool begin_kernel(struct local_machine *machine, struct task *task)
     struct gpu_launch launch = {.launch = task->launch,
                                 .blocks_per_sm = task->blocks_per_sm,
                                 .shared_carveout_bytes = task->shared_carveout_bytes,
+                                .first_sm = task->first_sm,
+                                .sm_count = task->sm_count,
                                 .cold_caches = task->wishes.cold_caches && !machine->running,
                                 .share_code = task->wishes.share_code && !machine->running,
                                 .profile = task->wishes.profile};

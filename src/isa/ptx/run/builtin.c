@@ -68,8 +68,8 @@ static void *word_at(const struct warp *w, uint32_t lane, uint64_t at, size_t by
         return access_local(w, at - WINDOW_LOCAL + word, lane);
     if (space == PTX_SHARED && at - WINDOW_SHARED + bytes <= w->isa.block->shared_bytes)
         return w->isa.block->shared + (at - WINDOW_SHARED) + word;
-    if (space == PTX_LOCAL || space == PTX_SHARED ||
-        !worker_find(w->isa.block->worker, at + word, &range) || (writes && range.read_only))
+    if (space == PTX_LOCAL || space == PTX_SHARED || !worker_find(w->isa.block->worker, at + word, &range) ||
+        (writes && range.read_only))
         return NULL;
     return (void *)(uintptr_t)(at + word);
 }

@@ -1,5 +1,5 @@
-/* Functions of the device runtime (cudadevrt) that ask: attributes, limits, occupancy, texts of errors. And its
- * malloc. */
+/* Functions of the device runtime (cudadevrt) that ask: attributes, limits, occupancy, texts of errors. And
+ * its malloc. */
 #include "ptx_run/builtin_rows.h"
 #include "exec/heap.h"
 
@@ -41,8 +41,8 @@ static void run_attribute(struct warp *w, const struct op *op, lanes active,
 }
 
 /* (where the value goes, limit) */
-static void run_limit(struct warp *w, const struct op *op, lanes active, const uint64_t params[BUILTIN_PARAMS],
-                      uint64_t result)
+static void run_limit(struct warp *w, const struct op *op, lanes active,
+                      const uint64_t params[BUILTIN_PARAMS], uint64_t result)
 {
     EACH_LANE (lane, active) {
         const uint64_t asked[2] = {builtin_read(w, lane, params[1], 4)};

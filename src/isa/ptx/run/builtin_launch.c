@@ -286,8 +286,7 @@ static void run_launch_graph(struct warp *w, const struct op *op, lanes active,
     const struct device_calls *calls = builtin_calls(w, op, active);
     EACH_LANE (lane, active) {
         const struct device_moment when = moment_of(w, builtin_read(w, lane, params[1], 8));
-        int code =
-            calls->start_graph(launch_of(w)->calls_user, builtin_read(w, lane, params[0], 8), &when);
+        int code = calls->start_graph(launch_of(w)->calls_user, builtin_read(w, lane, params[0], 8), &when);
         builtin_write(w, lane, result, 4, (uint32_t)code);
     }
 }
@@ -339,14 +338,14 @@ static void run_peek_error(struct warp *w, const struct op *op, lanes active,
 
 #define CALL(name, run, ...)                                                                                 \
     {                                                                                                        \
-        "__cudaCDP2" name, run, true, true, {__VA_ARGS__}, 4, false                                                 \
+        "__cudaCDP2" name, run, true, true, {__VA_ARGS__}, 4, false                                          \
     }
 #define SUBMIT(name, run, ...)                                                                               \
     {                                                                                                        \
         "__cudaCDP2" name, run, true, true, {__VA_ARGS__}, 4, true                                           \
     }
 #define SUBMITS(name, run, ...) SUBMIT(name, run, __VA_ARGS__), SUBMIT(name "_ptsz", run, __VA_ARGS__)
-#define TWINS(name, run, ...) CALL(name, run, __VA_ARGS__), CALL(name "_ptsz", run, __VA_ARGS__)
+#define TWINS(name, run, ...)   CALL(name, run, __VA_ARGS__), CALL(name "_ptsz", run, __VA_ARGS__)
 
 const struct builtin builtin_launches[] = {
     {"__cudaCDP2GetParameterBufferV2", run_buffer_v2, true, true, {8, 12, 12, 4}, 8, false},
