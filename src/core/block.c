@@ -38,15 +38,21 @@ void sm_kernel_make(struct sm *sm, uint32_t slot)
         kernel->profile = mem_alloc(kernel->code->count, sizeof *kernel->profile);
 }
 
+/* What other kernels wrote must be seen. */
+static void see_others(struct sm *sm)
+{
+    l1_forget(sm);
+    if (!sm->config.spec->constants_kept)
+        fetch_forget_constants(sm, sm_time(sm, sm->cycle));
+}
+
 static struct sm_kernel *kernel_of(struct sm *sm, uint32_t slot)
 {
     struct sm_kernel *kernel = &sm->kernels[slot];
     if (kernel->team)
         return kernel;
     sm_kernel_make(sm, slot);
-    l1_forget(sm); /* what other kernels wrote must be seen */
-    if (!sm->config.spec->constants_kept)
-        fetch_forget_constants(sm, sm_time(sm, sm->cycle));
+    see_others(sm);
     l1_set_shared(sm, sm->config.launches[slot].shared_bytes);
     return kernel;
 }
@@ -129,6 +135,7 @@ static void begin(struct sm *sm, struct sm_block *block, const struct sm_block_m
     block->warps_left = block->exec->warp_count;
     block->waiting = 0;
     block->drained_at = 0;
+    block->triggered = false;
     block->writes = take_writes(sm, block, order->kernel);
     tell_block(sm, block, PROBE_BEGINS);
     kernel->blocks_now++;
@@ -157,7 +164,7 @@ void sm_block_begin(struct sm *sm, const struct sm_block_message *order, const u
 static void report(struct sm *sm, enum sm_message what, const struct sm_block_message *message,
                    uint64_t cycle)
 {
-    uint64_t at = sm_time(sm, cycle + sm->config.spec->block_end_cycles), now = component_now(sm->component);
+    uint64_t at = sm_time(sm, cycle), now = component_now(sm->component);
     if (!port_send(sm->reports, 0, at > now ? at - now : 0, what, message, sizeof *message))
         BUG("a report found no room");
 }
@@ -178,7 +185,8 @@ void sm_block_warp_left(struct sm *sm, struct sm_warp *w)
         return;
     struct sm_block_message message = {.number = block->number,
                                        .kernel = (uint32_t)(kernel - sm->kernels),
-                                       .writes = sm_block_writes(sm, block) != 0};
+                                       .writes = sm_block_writes(sm, block) != 0,
+                                       .triggered = block->triggered};
     tell_block(sm, block, PROBE_ENDS);
     const struct cga *cluster = block->exec->cluster;
     if (UNLIKELY(cluster != NULL))
@@ -191,7 +199,7 @@ void sm_block_warp_left(struct sm *sm, struct sm_warp *w)
         sm->writes[block->writes].block = NULL;
     else
         free_writes(sm, block->writes);
-    report(sm, SM_ENDED, &message, max_u64(sm->cycle, block->drained_at));
+    report(sm, SM_ENDED, &message, max_u64(sm->cycle, block->drained_at) + sm->config.spec->block_end_cycles);
     if (UNLIKELY(cluster != NULL))
         dsm_wake(sm, cluster);
 }
@@ -219,7 +227,39 @@ void sm_block_write_done(struct sm *sm, uint32_t number)
     struct sm_block_message message = {.kernel = writes->kernel};
     free_writes(sm, number);
     if (message.kernel != SM_KERNELS)
-        report(sm, SM_SETTLED, &message, sm->cycle);
+        report(sm, SM_SETTLED, &message, sm->cycle + sm->config.spec->block_end_cycles);
+}
+
+/* Kernels that depend on each other */
+
+void sm_block_trigger(struct sm *sm, struct sm_block *block)
+{
+    struct sm_block_message message = {.number = block->number,
+                                       .kernel = (uint32_t)(block->kernel - sm->kernels)};
+    if (block->triggered)
+        return;
+    block->triggered = true;
+    report(sm, SM_TRIGGERED, &message, sm->cycle);
+}
+
+bool sm_kernel_waits(const struct sm *sm, const struct sm_kernel *kernel)
+{
+    uint32_t slot = (uint32_t)(kernel - sm->kernels);
+    return sm->config.launches[slot].depends && !(sm->released >> slot & 1);
+}
+
+void sm_kernel_release(struct sm *sm, const struct sm_block_message *order)
+{
+    struct sm_kernel *kernel = &sm->kernels[order->kernel];
+    if (sm->config.launches[order->kernel].serial != order->number)
+        return; /* it has ended, and did not wait */
+    sm->released |= UINT32_C(1) << order->kernel;
+    if (!kernel->team)
+        return;
+    see_others(sm);
+    for (uint32_t i = 0; i < sm_warp_count(sm); i++)
+        if (sm->warps[i].state == WARP_GRID && sm->warps[i].kernel == kernel)
+            sm_warp_release(sm, &sm->warps[i]);
 }
 
 void sm_block_abandon_all(struct sm *sm)

@@ -24,6 +24,7 @@ enum sm_warp_state {
     WARP_COPIES,   /* for asynchronous copies */
     WARP_DRAIN,    /* has ended, its writes are under way */
     WARP_ROOM,     /* for the crossbar, or for writes under way to become fewer */
+    WARP_GRID,     /* for kernels that its own depends on */
 };
 
 struct sm_warp {
@@ -73,9 +74,10 @@ struct sm_block {
     struct sm_kernel *kernel;
     uint64_t number;
     uint32_t slot, warps_left;
-    uint32_t waiting;                            /* warps at a barrier */
-    uint32_t writes;                             /* its place in the SM's */
-    uint64_t drained_at;                         /* when the last write of all warps has left */
+    uint32_t waiting;    /* warps at a barrier */
+    bool triggered;      /* kernels that depend on its own may start, as far as it is concerned */
+    uint32_t writes;     /* its place in the SM's */
+    uint64_t drained_at; /* when the last write of all warps has left */
     uint16_t warps[SM_SUBCORES * SUBCORE_WARPS]; /* numbers in the SM */
 };
 
@@ -225,7 +227,8 @@ struct sm {
     jmp_buf on_fault;
     uint32_t kernels_made; /* no slot from here on was ever used: pages of the host that are not there */
     struct sm_kernel kernels[SM_KERNELS];
-    bool stopped; /* what it was at is gone: messages to it are dropped */
+    uint32_t released; /* kernels that need not wait for others any more: a bit each */
+    bool stopped;      /* what it was at is gone: messages to it are dropped */
 };
 
 static inline uint32_t sm_warp_count(const struct sm *sm)
@@ -316,6 +319,9 @@ void sm_block_write_begins(struct sm *sm, struct sm_warp *w,
                            uint64_t leaves); /* the pipeline, in this cycle */
 void sm_block_write_done(struct sm *sm, uint32_t writes);
 void sm_block_abandon_all(struct sm *sm);
+void sm_block_trigger(struct sm *sm, struct sm_block *block);              /* at once, or once more */
+bool sm_kernel_waits(const struct sm *sm, const struct sm_kernel *kernel); /* for others: WARP_GRID */
+void sm_kernel_release(struct sm *sm, const struct sm_block_message *order);
 void sm_kernel_make(struct sm *sm, uint32_t slot); /* what an SM has of one that has blocks on it */
 void sm_kernel_account(struct sm *sm, struct sm_kernel *kernel); /* up to now */
 void sm_kernel_note_print(struct sm *sm, struct sm_kernel *kernel);

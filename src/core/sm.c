@@ -238,7 +238,10 @@ static void arrive(struct component *self, void *state, struct port *port)
             struct sm_cluster_message order;
             REQUIRE(event->bytes <= sizeof order);
             memcpy(&order, event->payload, event->bytes);
-            sm_block_begin(sm, &order.block, event->bytes > sizeof order.block ? order.sms : NULL);
+            if (event->kind == SM_RELEASE)
+                sm_kernel_release(sm, &order.block);
+            else
+                sm_block_begin(sm, &order.block, event->bytes > sizeof order.block ? order.sms : NULL);
         }
     }
     sleep_until_due(sm);
@@ -280,7 +283,7 @@ static void unlock(struct sm *sm)
         }
     }
     for (uint32_t i = 0; i < sm->config.blocks && !some; i++)
-        if (sm->blocks[i].exec)
+        if (sm->blocks[i].exec && !sm_kernel_waits(sm, sm->blocks[i].kernel))
             sm->blocks[i].kernel->isa->deadlock(sm->blocks[i].exec);
 }
 
@@ -371,6 +374,7 @@ void sm_count_kernel(struct sm *sm, uint32_t slot)
 void sm_end_kernel(struct sm *sm, uint32_t slot)
 {
     struct sm_kernel *kernel = &sm->kernels[slot];
+    sm->released &= ~(UINT32_C(1) << slot);
     if (!kernel->team)
         return;
     team_free(kernel->team);

@@ -27,13 +27,16 @@ enum {
 };
 
 /* From and to the dispatcher. */
-/* SM_SETTLED: the last write of a block has arrived that ended before it. */
-enum sm_message { SM_BEGIN, SM_ENDED, SM_SETTLED, SM_FAULT };
+/* SM_SETTLED: the last write of a block has arrived that ended before it. SM_TRIGGERED: a block lets
+ * dependent kernels start. SM_RELEASE: the kernels that one depends on have ended. */
+enum sm_message { SM_BEGIN, SM_ENDED, SM_SETTLED, SM_FAULT, SM_TRIGGERED, SM_RELEASE };
 
 struct sm_block_message {
-    uint64_t number; /* of the block */
+    uint64_t number; /* of the block; SM_RELEASE: the kernel's serial */
     uint32_t kernel; /* slot */
-    uint32_t writes; /* SM_ENDED: 1 when some are under way, so that SM_SETTLED will follow */
+    /* SM_ENDED: 1 when */
+    uint16_t writes;    /* some are under way, so that SM_SETTLED will follow */
+    uint16_t triggered; /* SM_TRIGGERED was sent */
 };
 
 /* Follows SM_BEGIN of a block of a cluster: the SM of each of its blocks, by rank. */
@@ -50,6 +53,7 @@ struct sm_launch {
     uint64_t code_at;            /* where its code lies, for instruction caches */
     uint32_t shared_bytes;       /* that SMs set aside of their L1 for shared memory while it runs */
     bool profile;                /* counts for each operation */
+    bool depends;                /* on other kernels: its blocks may wait for SM_RELEASE */
 };
 
 struct sm_config {
@@ -67,6 +71,7 @@ struct sm_config {
     const struct probe *probe; /* who is told of blocks, requests and translations */
     uint32_t sms_per_tpc;      /* that are near each other: numbers in a row */
     bool has_clusters;         /* it is plugged into the network between SMs */
+    uint64_t launch_ps;        /* from a kernel's call that launches another to where launches begin */
     uint64_t siblings_ps;      /* how long messages to SMs that share caches take; 0: there are none */
 };
 

@@ -119,7 +119,7 @@ static struct op_profile *profile_archive(const struct sm_kernel *kernel, const 
 
 static bool warp_fits(const struct sm *sm, const struct sm_warp *w, const struct kernel *kernel)
 {
-    return w->state <= WARP_ROOM && sm_warp_of(sm, w->place / SUBCORE_WARPS, w->place % SUBCORE_WARPS) == w &&
+    return w->state <= WARP_GRID && sm_warp_of(sm, w->place / SUBCORE_WARPS, w->place % SUBCORE_WARPS) == w &&
            w->reason < STALL_COUNT && w->waits_for <= kernel->slots && w->exec->code;
 }
 
@@ -412,5 +412,6 @@ void sm_archive(struct component *self, void *state, struct archive *archive)
     ARCHIVE_VALUE(archive, sm->warps_begun);
     ARCHIVE_VALUE(archive, sm->shared_free);
     ARCHIVE_VALUE(archive, sm->product_memory_free);
+    ARCHIVE_VALUE(archive, sm->released);
     fetch_archive(sm, archive);
 }

@@ -72,6 +72,22 @@ static uint64_t fence_left(struct sm *sm, struct sm_warp *w, bool is_system)
     return done > sm->cycle ? done - sm->cycle : 0;
 }
 
+static bool waits_for_stores(struct sm *sm, struct sm_warp *w)
+{
+    if (!sm_block_writes(sm, w->block))
+        return false;
+    sm_warp_block(sm, w, WARP_STORES, STALL_membar);
+    return true;
+}
+
+static bool waits_for_loads(struct sm *sm, struct sm_warp *w)
+{
+    if (!w->loads)
+        return false;
+    sm_warp_block(sm, w, WARP_LOADS, STALL_long_scoreboard);
+    return true;
+}
+
 /* What the operation waits for beside registers; true: it does wait. */
 static bool waits_for_role(struct sm *sm, struct sm_warp *w)
 {
@@ -98,15 +114,16 @@ static bool waits_for_role(struct sm *sm, struct sm_warp *w)
         sm_warp_block(sm, w, WARP_STORES, STALL_membar);
         return true;
     case ROLE_CLUSTER_ARRIVE:
-        if (!sm_block_writes(sm, w->block))
+        return waits_for_stores(sm, w);
+    case ROLE_LAUNCH:
+        return waits_for_loads(sm, w) || waits_for_stores(sm, w);
+    case ROLE_GRID_WAIT:
+        if (!sm_kernel_waits(sm, w->kernel))
             return false;
-        sm_warp_block(sm, w, WARP_STORES, STALL_membar);
+        sm_warp_block(sm, w, WARP_GRID, STALL_membar);
         return true;
     case ROLE_CALL:
-        if (!w->loads)
-            return false;
-        sm_warp_block(sm, w, WARP_LOADS, STALL_long_scoreboard);
-        return true;
+        return waits_for_loads(sm, w);
     case ROLE_COPIES:
     case ROLE_ALL_COPIES:
         if (copies_done(w, timing->role == ROLE_COPIES ? timing->role_count : -1))
@@ -271,6 +288,7 @@ void sm_warp_release(struct sm *sm, struct sm_warp *w)
             return;
         break;
     case WARP_COPIES:
+    case WARP_GRID:
         break;
     case WARP_DRAIN:
         if (!w->loads) {
@@ -408,6 +426,12 @@ static uint64_t wait_for_role(struct sm *sm, struct sm_warp *w, enum isa_role ro
         return 0;
     case ROLE_CLUSTER_WAIT:
         l1_forget(sm);
+        return 0;
+    case ROLE_LAUNCH: /* it comes to the host's notice then */
+        component_stop(sm->component, sm_time(sm, sm->cycle) + sm->config.launch_ps);
+        return 0;
+    case ROLE_TRIGGER:
+        sm_block_trigger(sm, w->block);
         return 0;
     case ROLE_PRODUCT:
         sm_product_issued(sm, w);

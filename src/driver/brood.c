@@ -2,60 +2,118 @@
 #include "driver/modules.h"
 #include "driver/timeline.h"
 #include "base/bits.h"
+#include "base/clock.h"
 #include "base/mem.h"
 
 #include <stdlib.h>
 
 enum { LANES = 16, ROOM_BYTES = 16 << 20, ROOM_UNIT = 64, MOST_CALLS = 2048 * LANES };
 enum { TAIL = 3, FIRE_AND_FORGET = 4, FIRST_HANDLE = 0x1000 }; /* CUDA's streams; handles of a kernel's own */
+#define GRAPH_TAIL            UINT64_C(0x0100000000000000)     /* CUDA's, of launches of graphs */
+#define GRAPH_FIRE_AND_FORGET UINT64_C(0x0200000000000000)
+#define GRAPH_SIBLING         UINT64_C(0x0300000000000000)
 
-enum kind { LAUNCH, COPY, FILL };
+enum kind { LAUNCH, COPY, FILL, GRAPH };
 
 /* What a kernel asked for. */
 struct entry {
     enum kind kind;
     bool is_ready; /* else only its arguments have a place */
     struct device_launch what;
-    uint64_t bytes, from, to;
-    uint32_t value;
+    struct device_copy copy;
+    const struct play *play;
     uint64_t number; /* of all: those of one block are in their order */
 };
 
 struct brood {
+    struct brood *next; /* of the timeline's */
     struct device *device;
-    struct module *module;
+    struct module *module; /* of the kernel's; NULL: of a graph, */
+    struct brood *graph;   /* whose kernel this one is; or NULL */
+    struct brood *parent;  /* of a graph that a kernel launched: of the graph that this one is in; or NULL */
     pthread_mutex_t lock;
     _Atomic unsigned users;
+    bool is_listed;
+    struct command *command;
     struct entry *entries;
     size_t count, capacity;
+    size_t begun;               /* the first so many were submitted */
+    uint64_t next_ps;           /* when the next one is due; TIME_NEVER */
+    uint64_t fired;             /* submitted without a stream */
     uint64_t room;              /* for arguments: a part for each SM, so that no address depends on chance */
     uint64_t part_bytes, *used; /* of each part */
     uint64_t handles;
     int last_error;  /* of a launch; a GPU has one for each thread */
-    bool has_events; /* of kernels: what they order is not looked at, so all runs in one stream */
+    bool has_events; /* of kernels: what they order is not looked at, so all runs in one stream, after the
+                        kernel */
+    struct stream *lanes[LANES];
 };
 
-struct brood *brood_new(struct device *device, struct module *module)
+static struct brood *make(struct device *device)
 {
     struct brood *brood = mem_alloc(1, sizeof *brood);
+    *brood = (struct brood){.device = device, .users = 1, .next_ps = TIME_NEVER};
+    pthread_mutex_init(&brood->lock, NULL);
+    return brood;
+}
+
+static struct brood *keep(struct brood *brood)
+{
+    if (brood)
+        brood->users++;
+    return brood;
+}
+
+struct brood *brood_new(struct device *device, struct module *module, struct brood *graph)
+{
+    struct brood *brood = make(device);
     uint64_t parts = device->spec->sm_count;
     const struct memory_request request = {.kind = MEMORY_VARIABLE,
                                            .bytes = ROOM_BYTES,
                                            .alignment = ROOM_UNIT,
                                            .what = "arguments of launches by kernels"};
-    *brood = (struct brood){.device = device, .module = module, .users = 1};
-    pthread_mutex_init(&brood->lock, NULL);
+    brood->module = module;
+    brood->graph = keep(graph);
     brood->part_bytes = ROOM_BYTES / parts / ROOM_UNIT * ROOM_UNIT;
     brood->used = mem_alloc(parts, sizeof *brood->used);
     if (memory_take(device->driver, device, &request, &brood->room))
         brood->room = 0;
+    brood_prepare_answers(device);
     return brood;
+}
+
+struct brood *brood_new_graph(struct device *device, struct brood *parent)
+{
+    struct brood *brood = make(device);
+    brood->parent = keep(parent);
+    return brood;
+}
+
+struct brood *brood_keep(struct brood *brood)
+{
+    return keep(brood);
+}
+
+static void unlist(struct brood *brood)
+{
+    struct driver *driver = brood->device->driver;
+    if (!brood->is_listed)
+        return;
+    pthread_mutex_lock(&driver->commands.lock);
+    struct brood **at = &driver->commands.broods;
+    while (*at != brood)
+        at = &(*at)->next;
+    *at = brood->next;
+    pthread_mutex_unlock(&driver->commands.lock);
 }
 
 void brood_release(struct brood *brood)
 {
-    if (--brood->users)
+    if (!brood || --brood->users)
         return;
+    unlist(brood);
+    brood_release(brood->graph);
+    brood_release(brood->parent);
     if (brood->room)
         memory_give(brood->device->driver, brood->room);
     pthread_mutex_destroy(&brood->lock);
@@ -67,6 +125,15 @@ void brood_release(struct brood *brood)
 /* ---- what kernels call; codes are CUDA's ---- */
 
 enum { SUCCESS, INVALID_VALUE = 1, INVALID_CONFIGURATION = 9, PENDING_EXCEEDED = 69 };
+
+/* When what was asked for begins. */
+static uint64_t due_of(const struct brood *brood, const struct entry *entry)
+{
+    const struct system *system = system_of_device(&brood->device->driver->system, brood->device->index);
+    struct clock_domain clock;
+    clock_init(&clock, system->gpu.clock);
+    return entry->what.when.time_ps + clock_time(&clock, system->dispatch.device_launch_cycles);
+}
 
 static struct entry *add(struct brood *brood, const struct entry *entry)
 {
@@ -110,19 +177,28 @@ static int check(const struct brood *brood, const struct device_launch *what)
     return fits ? SUCCESS : INVALID_CONFIGURATION;
 }
 
-static int start(void *user, uint64_t arguments, uint64_t stream, uint64_t block)
+/* In simulated time a call comes to where launches begin some time later. */
+static void note_due(struct brood *brood, const struct entry *entry)
+{
+    if (brood->device->driver->timeline && entry->what.when.stream != TAIL &&
+        entry->what.when.stream != GRAPH_TAIL && !brood->has_events)
+        brood->next_ps = min_u64(brood->next_ps, due_of(brood, entry));
+}
+
+static int start(void *user, uint64_t arguments, const struct device_moment *when)
 {
     struct brood *brood = user;
     int code = INVALID_VALUE;
     pthread_mutex_lock(&brood->lock);
-    for (size_t i = brood->count; i-- > 0;) {
+    for (size_t i = brood->count; i-- > brood->begun;) {
         struct entry *entry = &brood->entries[i];
         if (entry->kind != LAUNCH || entry->what.arguments != arguments)
             continue;
         code = entry->is_ready ? INVALID_VALUE : check(brood, &entry->what);
-        entry->what.stream = stream;
-        entry->what.from_block = block;
+        entry->what.when = *when;
         entry->is_ready = entry->is_ready || !code;
+        if (!code)
+            note_due(brood, entry);
         break;
     }
     brood->last_error = code ? code : brood->last_error;
@@ -133,17 +209,34 @@ static int start(void *user, uint64_t arguments, uint64_t stream, uint64_t block
 static int move(void *user, const struct device_copy *what)
 {
     struct brood *brood = user;
-    const struct entry entry = {.kind = what->is_fill ? FILL : COPY,
-                                .is_ready = true,
-                                .what = {.stream = what->stream, .from_block = what->from_block},
-                                .to = what->to,
-                                .from = what->from,
-                                .value = what->value,
-                                .bytes = what->bytes};
+    const struct entry entry = {
+        .kind = what->is_fill ? FILL : COPY, .is_ready = true, .what = {.when = what->when}, .copy = *what};
     pthread_mutex_lock(&brood->lock);
     bool room = brood->count < MOST_CALLS;
-    if (room && what->bytes)
-        add(brood, &entry);
+    if (room && what->bytes && what->rows && what->slices)
+        note_due(brood, add(brood, &entry));
+    pthread_mutex_unlock(&brood->lock);
+    return room ? SUCCESS : PENDING_EXCEEDED;
+}
+
+/* Into the list of the graph that the kernel is a part of, or of the one that this came from. */
+static int start_graph(void *user, uint64_t graph, const struct device_moment *when)
+{
+    struct brood *brood = user;
+    const struct driver_library *library = brood->device->driver->library;
+    struct entry entry = {.kind = GRAPH, .is_ready = true, .what = {.when = *when}};
+    entry.play = library ? library->graph(graph) : NULL;
+    if (!entry.play)
+        return INVALID_VALUE;
+    if (when->stream != GRAPH_TAIL && when->stream != GRAPH_FIRE_AND_FORGET && when->stream != GRAPH_SIBLING)
+        return INVALID_VALUE;
+    brood = brood->graph ? brood->graph : brood;
+    if (when->stream == GRAPH_SIBLING && brood->parent)
+        brood = brood->parent;
+    pthread_mutex_lock(&brood->lock);
+    bool room = brood->count < MOST_CALLS;
+    if (room)
+        note_due(brood, add(brood, &entry));
     pthread_mutex_unlock(&brood->lock);
     return room ? SUCCESS : PENDING_EXCEEDED;
 }
@@ -175,8 +268,14 @@ static uint32_t device_number(void *user, uint32_t *count)
     return device->index;
 }
 
-const struct device_calls brood_calls = {take_room,  prepare,    start,        move,
-                                         new_handle, last_error, device_number};
+static int ask(void *user, enum device_question what, const struct kernel *kernel, const uint64_t asked[2],
+               struct device_answer *answer)
+{
+    return brood_answer(((struct brood *)user)->device, what, kernel, asked, answer);
+}
+
+const struct device_calls brood_calls = {take_room,  prepare,    start,         start_graph, move,
+                                         new_handle, last_error, device_number, ask};
 
 /* ---- the command ---- */
 
@@ -186,14 +285,29 @@ struct brood_command {
     struct command base;
     struct brood *brood;
     enum phase phase;
-    struct stream *lanes[LANES];
 };
 
-static int by_block(const void *a, const void *b)
+static bool is_tail(const struct entry *entry)
+{
+    return entry->what.when.stream == TAIL || entry->what.when.stream == GRAPH_TAIL;
+}
+
+/* Those in time, tails, those that have only a place. */
+static int class_of(const struct entry *entry)
+{
+    return !entry->is_ready ? 2 : is_tail(entry);
+}
+
+static int in_order(const void *a, const void *b)
 {
     const struct entry *x = a, *y = b;
-    if (x->what.from_block != y->what.from_block)
-        return x->what.from_block < y->what.from_block ? -1 : 1;
+    const struct device_moment *p = &x->what.when, *q = &y->what.when;
+    if (class_of(x) != class_of(y))
+        return class_of(x) - class_of(y);
+    if (p->time_ps != q->time_ps && !is_tail(x))
+        return p->time_ps < q->time_ps ? -1 : 1;
+    if (p->block != q->block)
+        return p->block < q->block ? -1 : 1;
     return x->number < y->number ? -1 : x->number > y->number;
 }
 
@@ -212,58 +326,132 @@ static enum result submit_launch(const struct brood *brood, struct stream *strea
                                          facts->param_bytes);
 }
 
-static enum result submit(const struct brood *brood, struct stream *stream, const struct entry *entry)
+static enum result submit_copy(struct stream *stream, const struct device_copy *what)
 {
-    if (entry->kind == LAUNCH)
-        return submit_launch(brood, stream, &entry->what);
-    if (entry->kind == COPY)
-        return stream_copy_bytes(stream, entry->to, entry->from, entry->bytes, false);
-    const struct fill fill = {.to = {.address = entry->to, .must_be_device = true},
-                              .value = entry->value,
-                              .element_bytes = 1,
-                              .width = entry->bytes,
-                              .height = 1,
-                              .depth = 1};
-    return stream_fill(stream, &fill, false);
+    const struct copy copy = {
+        .from = {.address = what->from, .pitch = what->from_pitch, .rows = what->from_rows},
+        .to = {.address = what->to, .pitch = what->to_pitch, .rows = what->to_rows},
+        .width_bytes = what->bytes,
+        .height = what->rows,
+        .depth = what->slices};
+    const struct fill fill = {
+        .to = {.address = what->to, .pitch = what->to_pitch, .rows = what->to_rows, .must_be_device = true},
+        .value = what->value,
+        .element_bytes = 1,
+        .width = what->bytes,
+        .height = what->rows,
+        .depth = what->slices};
+    return what->is_fill ? stream_fill(stream, &fill, false) : stream_copy(stream, &copy, false);
+}
+
+/* A copy of it, as it may run again before a launch by the host, or stand in its own way. */
+static enum result submit_graph(struct brood *brood, struct stream *stream, const struct play *play)
+{
+    struct play *copy = play_copy(play);
+    enum result result = stream_play_within(stream, copy, brood);
+    play_free(copy);
+    return result;
+}
+
+static enum result submit(struct brood *brood, struct stream *stream, const struct entry *entry)
+{
+    if (entry->kind == GRAPH)
+        return submit_graph(brood, stream, entry->play);
+    return entry->kind == LAUNCH ? submit_launch(brood, stream, &entry->what)
+                                 : submit_copy(stream, &entry->copy);
 }
 
 /* Streams of one block, and its default one, are each in one lane; without time there is one lane. */
-static struct stream *lane_of(struct brood_command *own, const struct entry *entry, size_t index)
+static struct stream *lane_of(struct brood *brood, const struct entry *entry)
 {
-    const struct brood *brood = own->brood;
-    uint64_t key =
-        entry->what.stream == FIRE_AND_FORGET ? index : entry->what.from_block * 31 + entry->what.stream;
-    bool one = !brood->device->driver->timeline || brood->has_events || entry->what.stream == TAIL;
-    struct stream **lane = &own->lanes[one ? 0 : key % LANES];
-    if (!*lane && stream_new(brood->device, STREAM_NON_BLOCKING, own->base.stream->priority, lane))
+    const struct device_moment *when = &entry->what.when;
+    bool apart = entry->kind == GRAPH || when->stream == FIRE_AND_FORGET;
+    uint64_t key = apart ? brood->fired++ : when->block * 31 + when->stream;
+    bool one = !brood->device->driver->timeline || brood->has_events || is_tail(entry);
+    struct stream **lane = &brood->lanes[one ? 0 : key % LANES];
+    if (!*lane && stream_new(brood->device, STREAM_NON_BLOCKING, brood->command->stream->priority, lane))
         *lane = NULL;
     return *lane;
 }
 
-/* Whether there was any. */
-static bool submit_all(struct brood_command *own, bool tails)
+static void submit_next(struct brood *brood)
 {
-    const struct brood *brood = own->brood;
+    struct entry *entry = &brood->entries[brood->begun++];
     struct driver *driver = brood->device->driver;
+    struct stream *lane = brood->device->error ? NULL : lane_of(brood, entry);
+    if (!lane || !submit(brood, lane, entry))
+        return;
+    driver_report(driver, driver_detail());
+    device_fail(brood->device, RESULT_LAUNCH_FAILED);
+}
+
+static void sort_rest(struct brood *brood)
+{
+    if (brood->count > brood->begun)
+        qsort(brood->entries + brood->begun, brood->count - brood->begun, sizeof *brood->entries, in_order);
+}
+
+/* Whether there was any. */
+static bool submit_all(struct brood *brood, int class)
+{
     bool any = false;
-    for (size_t i = 0; i < brood->count && !brood->device->error; i++) {
-        const struct entry *entry = &brood->entries[i];
-        struct stream *lane;
-        if (!entry->is_ready || (entry->what.stream == TAIL) != tails || !(lane = lane_of(own, entry, i)))
-            continue;
+    while (brood->begun < brood->count && class_of(&brood->entries[brood->begun]) == class) {
+        submit_next(brood);
         any = true;
-        if (submit(brood, lane, entry)) {
-            driver_report(driver, driver_detail());
-            device_fail(brood->device, RESULT_LAUNCH_FAILED);
-        }
     }
     return any;
 }
 
-static bool is_busy(const struct brood_command *own)
+/* ---- in simulated time, while the kernel runs ---- */
+
+static void find_next(struct brood *brood)
+{
+    const struct entry *next = brood->begun < brood->count ? &brood->entries[brood->begun] : NULL;
+    bool any = next && !class_of(next) && !brood->has_events;
+    brood->next_ps = any ? due_of(brood, next) : TIME_NEVER;
+}
+
+static void begin_due(struct brood *brood, uint64_t now_ps)
+{
+    commands_set_running(brood->command);
+    sort_rest(brood);
+    for (find_next(brood); brood->next_ps <= now_ps; find_next(brood))
+        submit_next(brood);
+    commands_set_running(NULL);
+}
+
+uint64_t broods_next_ps(const struct driver *driver)
+{
+    uint64_t next = TIME_NEVER;
+    for (const struct brood *brood = driver->commands.broods; brood; brood = brood->next)
+        next = min_u64(next, brood->next_ps);
+    return next;
+}
+
+bool broods_begin_due(struct driver *driver, uint64_t now_ps)
+{
+    bool any = false;
+    for (;;) {
+        struct brood *brood = driver->commands.broods;
+        while (brood && brood->next_ps > now_ps)
+            brood = brood->next;
+        if (!brood)
+            return any;
+        any = true;
+        keep(brood);
+        pthread_mutex_unlock(&driver->commands.lock);
+        begin_due(brood, now_ps);
+        brood_release(brood);
+        pthread_mutex_lock(&driver->commands.lock);
+    }
+}
+
+/* ---- behind it ---- */
+
+static bool is_busy(const struct brood *brood)
 {
     for (int i = 0; i < LANES; i++) {
-        if (own->lanes[i] && !stream_drained(own->lanes[i]))
+        if (brood->lanes[i] && !stream_drained(brood->lanes[i]))
             return true;
     }
     return false;
@@ -272,49 +460,49 @@ static bool is_busy(const struct brood_command *own)
 /* Begins what is next, unless that is nothing. */
 static bool go_on(struct brood_command *own)
 {
-    struct brood *brood = own->brood;
     if (own->phase == NOT_BEGUN) {
-        if (brood->count)
-            qsort(brood->entries, brood->count, sizeof *brood->entries, by_block);
+        sort_rest(own->brood);
         own->phase = CHILDREN;
-        if (submit_all(own, false))
+        if (submit_all(own->brood, 0))
             return true;
     }
     if (own->phase == CHILDREN) {
         own->phase = TAILS;
-        if (submit_all(own, true))
+        if (submit_all(own->brood, 1))
             return true;
     }
     own->phase = OVER;
     return false;
 }
 
-static void end_lanes(struct brood_command *own)
+static void end_lanes(struct brood *brood)
 {
     for (int i = 0; i < LANES; i++) {
-        if (own->lanes[i])
-            stream_free(own->lanes[i]);
-        own->lanes[i] = NULL;
+        if (brood->lanes[i])
+            stream_free(brood->lanes[i]);
+        brood->lanes[i] = NULL;
     }
 }
 
 static void run_brood(struct command *command)
 {
     struct brood_command *own = (struct brood_command *)command;
+    struct brood *brood = own->brood;
     while (own->phase != OVER && go_on(own)) {
         for (int i = 0; i < LANES; i++) {
-            if (own->lanes[i])
-                commands_wait(own->lanes[i], own->lanes[i]->submitted);
+            if (brood->lanes[i])
+                commands_wait(brood->lanes[i], brood->lanes[i]->submitted);
         }
     }
-    end_lanes(own);
+    end_lanes(brood);
 }
 
 static enum command_turn begin_brood(struct command *command, struct task *task)
 {
     struct brood_command *own = (struct brood_command *)command;
+    bool waits = own->brood->next_ps != TIME_NEVER;
     (void)task;
-    return is_busy(own) || go_on(own) ? TURN_LATER : TURN_NOW;
+    return waits || is_busy(own->brood) || go_on(own) ? TURN_LATER : TURN_NOW;
 }
 
 static void fini_brood(struct command *command)
@@ -328,7 +516,12 @@ static const struct command_ops brood_ops = {
 struct command *brood_command(struct brood *brood)
 {
     struct brood_command *command = (struct brood_command *)command_new(&brood_ops);
-    command->brood = brood;
-    brood->users++;
+    struct brood **last = &brood->device->driver->commands.broods;
+    while (*last)
+        last = &(*last)->next;
+    *last = brood;
+    brood->is_listed = true;
+    brood->command = &command->base;
+    command->brood = keep(brood);
     return &command->base;
 }

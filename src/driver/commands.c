@@ -60,20 +60,34 @@ struct command *command_new_nothing(void)
     return command_new(&nothing_ops);
 }
 
-struct command *command_new_wait(struct stream *stream, uint64_t number)
+struct command *command_new_wait(struct command_wait wait)
 {
     struct command *command = command_new_nothing();
-    command_add_wait(command, stream, number);
-    command->after = (struct command_wait){stream, number};
+    command_add_wait(command, wait);
+    command->after = wait;
     return command;
 }
 
-void command_add_wait(struct command *command, struct stream *stream, uint64_t number)
+void command_add_wait(struct command *command, struct command_wait wait)
 {
-    if (atomic_load_explicit(&stream->done, memory_order_acquire) >= number)
+    if (atomic_load_explicit(&wait.stream->done, memory_order_acquire) >= wait.number)
         return;
     mem_grow(command->waits, command->wait_count, command->wait_capacity);
-    command->waits[command->wait_count++] = (struct command_wait){stream, number};
+    command->waits[command->wait_count++] = wait;
+}
+
+/* A kernel that may begin beside others takes over the waits for these that stand right before it. */
+static void take_waits(struct command *command)
+{
+    struct command *first = NULL;
+    for (struct command *at = command->stream->head; at; at = at->next) {
+        bool is_one = at->ops == &nothing_ops && at->wait_count == 1 && at->waits[0].how;
+        first = !is_one ? NULL : first ? first : at;
+    }
+    for (struct command *at = first; at; at = at->next) {
+        command_add_wait(command, at->waits[0]);
+        at->wait_count = 0;
+    }
 }
 
 /* What the default stream means: it waits for all others, and they for it. */
@@ -84,13 +98,13 @@ static void add_default_waits(struct stream *stream, struct command *command)
         return;
     if (stream != first) {
         if (stream->default_seen < first->submitted)
-            command_add_wait(command, first, first->submitted);
+            command_add_wait(command, (struct command_wait){first, first->submitted, WAIT_FOR_END});
         stream->default_seen = first->submitted;
         return;
     }
     for (struct stream *other = stream->device->busy; other; other = other->next_busy) {
         if (other != stream && !(other->flags & STREAM_NON_BLOCKING))
-            command_add_wait(command, other, other->submitted);
+            command_add_wait(command, (struct command_wait){other, other->submitted, WAIT_FOR_END});
     }
 }
 
@@ -167,7 +181,7 @@ void stream_retire(struct stream *stream)
 
 void stream_has_done(struct stream *stream, uint64_t number)
 {
-    stream->running = false;
+    stream->running--;
     atomic_store_explicit(&stream->done, number, memory_order_release);
     if (!stream_drained(stream))
         return;
@@ -195,7 +209,7 @@ static void run_head(struct driver *driver, struct stream *stream)
     struct command *command = stream->head;
     uint64_t number = command->number;
     stream->head = command->next;
-    stream->running = true;
+    stream->running = 1;
     pthread_mutex_unlock(&commands->lock);
     commands_set_running(command);
     if (command->ops->on_error || !stream->device->error)
@@ -241,6 +255,10 @@ void commands_append(struct stream *stream, struct command *command, bool soon)
     command->order = ++stream->device->driver->commands.last_order;
     if (command->ops->enter)
         command->ops->enter(command);
+    if (command->ops->is_launch)
+        stream->last_launch = command->number;
+    if (command->beside)
+        take_waits(command);
     itracing_command(stream, command);
     if (stream->head)
         stream->tail->next = command;

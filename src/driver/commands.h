@@ -12,6 +12,7 @@
 #include "driver/capture.h"
 #include "driver/play.h"
 #include "driver/result.h"
+#include "driver/stream.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -20,6 +21,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
+struct brood;
 struct capture;
 struct command;
 struct device;
@@ -48,7 +50,7 @@ struct command_ops {
     /* In simulated time. begin may be NULL: TURN_NOW; it is called until it is not TURN_LATER. */
     enum command_turn (*begin)(struct command *command, struct task *task);
     void (*end)(struct command *command, struct task *task); /* NULL: run */
-    bool is_launch;                                          /* its call takes the host longer */
+    bool is_launch;                                          /* a kernel's: its call takes the host longer */
     uint64_t (*call_ps)(const struct command *command);      /* its call takes so much longer; or NULL */
     bool is_host;                                            /* run is code of the program */
     bool begin_is_pure; /* begin does nothing but fill the task, and can be called at any time */
@@ -58,6 +60,9 @@ struct command_ops {
 struct command_wait {
     struct stream *stream;
     uint64_t number;
+    /* For a kernel that waits for a kernel, in simulated time: which may be under way, if so much has
+     * happened. */
+    enum launch_wait how;
 };
 
 struct command {
@@ -68,6 +73,9 @@ struct command {
     uint64_t order;        /* of all that were submitted */
     struct command_wait *waits;
     size_t wait_count, wait_capacity;
+    bool beside; /* a kernel that is timed: it may begin while kernels are under way that it waits for as
+                    above, */
+    bool beside_previous; /* or the command before it in its stream (WAIT_FOR_TRIGGER) */
     struct command_wait
         after; /* of a wait for an event: what it waits for, be it done or not; or no stream */
 };
@@ -79,11 +87,14 @@ struct stream {
     struct stream *next_ended;              /* of those to use again */
     unsigned flags;
     int priority;
+    uint32_t first_sm, sm_count; /* that its kernels run on; 0: all */
     uint64_t id;
-    bool alive, running;
+    bool alive;
+    unsigned running; /* commands under way: more than one of kernels alone */
     struct command *head, *tail;
     uint64_t submitted;
     _Atomic uint64_t done;   /* commands; goes on when the stream is used again, so a wait never goes stale */
+    uint64_t last_launch;    /* the number of its last launch of a kernel */
     uint64_t default_seen;   /* command of the default stream that was waited for already */
     struct capture *capture; /* or NULL */
     struct captured_list captured;   /* where it has come to there */
@@ -106,6 +117,7 @@ struct commands {
     _Atomic uint64_t captures;         /* that are under way */
     struct capture *first_capture;     /* of these, but for private ones */
     uint64_t last_capture;             /* id */
+    struct brood *broods;              /* of what kernels launch (brood.h) */
     _Atomic uint64_t waits_for_others; /* commands that wait for another process */
     bool stop;
     unsigned spins; /* of a wait, before it sleeps */
@@ -118,11 +130,10 @@ struct command *command_new(const struct command_ops *ops);
 void command_free(struct command *command);
 struct command *command_copy(const struct command *command);
 struct command *command_new_nothing(void);
-struct command *command_new_wait(struct stream *stream,
-                                 uint64_t number); /* for this one; with the lock held */
+struct command *command_new_wait(struct command_wait wait); /* with the lock held */
 
 /* With the lock held: the command waits for this one of another stream, if it is not done. */
-void command_add_wait(struct command *command, struct stream *stream, uint64_t number);
+void command_add_wait(struct command *command, struct command_wait wait);
 
 /* With the lock held: into the stream, behind all that it has. soon: as of commands_submit. */
 void commands_append(struct stream *stream, struct command *command, bool soon);
@@ -131,6 +142,9 @@ void commands_append(struct stream *stream, struct command *command, bool soon);
  * stream is captured. number (or NULL): of the command, to wait for; 0 when it was captured. soon: the caller
  * will wait for it at once, so nobody else is called to run it. */
 enum result commands_submit(struct stream *stream, struct command *command, bool soon, uint64_t *number);
+
+/* A launch is of a kernel of this graph, which kernels may launch; the brood is of the graph's launch. */
+void command_join_graph(struct command *command, struct brood *brood, uint64_t graph);
 
 /* The command that this thread runs now, or NULL. */
 const struct command *commands_running(void);

@@ -301,6 +301,11 @@ void driver_free(struct driver *driver)
     release(driver);
 }
 
+void driver_set_library(struct driver *driver, const struct driver_library *library)
+{
+    driver->library = library;
+}
+
 unsigned driver_device_count(const struct driver *driver)
 {
     return driver->device_count;

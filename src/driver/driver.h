@@ -133,6 +133,18 @@ bool driver_is_forked(const struct driver *driver);
 struct driver *driver_new(const struct driver_options *options, struct err *err);
 void driver_free(struct driver *driver); /* also waits for its threads; kernels are stopped */
 
+/* What an API's library knows, for kernels that ask (the device runtime), or launch its graphs. */
+struct function_facts;
+struct play;
+struct driver_library {
+    bool (*attribute)(const struct device *device, int attribute, int *value);
+    const char *(*error_text)(int code, bool is_name);
+    /* Its struct of a kernel's attributes; gives how many bytes. */
+    uint32_t (*fill_function)(const struct function_facts *facts, void *to, size_t room);
+    const struct play *(*graph)(uint64_t handle); /* that kernels may launch; or NULL */
+};
+void driver_set_library(struct driver *driver, const struct driver_library *library);
+
 unsigned driver_device_count(const struct driver *driver);
 struct device *driver_device(struct driver *driver, unsigned index); /* NULL beyond the last */
 const struct system *driver_system(const struct driver *driver);

@@ -20,6 +20,8 @@ struct stream_event {
     struct ipc_event *shared; /* with other processes; or NULL */
     bool is_opened;           /* another process has made it */
     uint64_t record;          /* of a shared one: the last that this process has submitted */
+    enum launch_wait how;     /* the last record is of the kernel before it: what kernels wait for, */
+    uint64_t kernel;          /* and its number in the stream */
 };
 
 /* Ended events are used again, so that a handle that outlived its event does no harm. */
@@ -123,6 +125,7 @@ struct record_command {
     struct command base;
     struct stream_event *event;
     uint64_t record; /* of a shared one */
+    enum launch_wait how;
 };
 
 static void enter_record(struct command *command)
@@ -130,6 +133,8 @@ static void enter_record(struct command *command)
     struct stream_event *event = ((struct record_command *)command)->event;
     event->stream = command->stream;
     event->number = command->number;
+    event->how = ((struct record_command *)command)->how;
+    event->kernel = command->stream->last_launch;
     event->capture = NULL;
     event->was_captured = false;
     event->under_way++;
@@ -206,7 +211,7 @@ enum result event_record_external(struct stream_event *event, struct stream *str
     return commands_submit(stream, &command->base, false, NULL);
 }
 
-enum result event_record(struct stream_event *event, struct stream *stream)
+static enum result record(struct stream_event *event, struct stream *stream, enum launch_wait how)
 {
     struct commands *commands = &stream->device->driver->commands;
     if (event->device != stream->device)
@@ -224,7 +229,18 @@ enum result event_record(struct stream_event *event, struct stream *stream)
         return device_usable(stream->device);
     struct record_command *command = (struct record_command *)command_new(&record_ops);
     command->event = event;
+    command->how = how;
     return commands_submit(stream, &command->base, false, NULL);
+}
+
+enum result event_record(struct stream_event *event, struct stream *stream)
+{
+    return record(event, stream, WAIT_FOR_END);
+}
+
+enum result event_record_launch(struct stream_event *event, struct stream *stream, enum launch_wait how)
+{
+    return record(event, stream, how);
 }
 
 static enum result note(struct stream_event *event, struct stream *stream, const struct command_ops *ops)
@@ -404,7 +420,8 @@ static const struct command_ops other_ops = {.bytes = sizeof(struct other_comman
 static struct command *new_wait(const struct stream_event *event)
 {
     if (!is_of_other(event))
-        return command_new_wait(event->stream, event->number);
+        return command_new_wait(
+            (struct command_wait){event->stream, event->how ? event->kernel : event->number, event->how});
     struct other_command *other = (struct other_command *)command_new(&other_ops);
     other->event = event->shared;
     other->record = event->shared->records;

@@ -169,6 +169,20 @@ enum result function_facts(struct function *function, struct device *device, str
     return RESULT_SUCCESS;
 }
 
+void function_usual_facts(const struct device *device, const struct kernel *kernel,
+                          struct function_facts *facts)
+{
+    const struct gpu_spec *gpu = device->spec;
+    const struct kernel_facts *own = kernel_facts((struct kernel *)(uintptr_t)kernel); /* prepares it */
+    uint64_t threads = occupancy_threads(gpu, own->registers);
+    *facts = (struct function_facts){
+        .kernel = own,
+        .max_threads = (uint32_t)(own->max_threads ? min_u64(threads, own->max_threads) : threads),
+        .binary_version = (uint32_t)(10 * gpu->major + gpu->minor),
+        .max_dynamic_shared = usual_dynamic(gpu, own),
+        .carveout = -1};
+}
+
 static enum result set_max_dynamic(struct function_copy *copy, const struct gpu_spec *gpu, int64_t value)
 {
     uint64_t fixed = kernel_facts(copy->kernel)->shared_bytes;

@@ -90,6 +90,7 @@ struct memory {
     struct mappings mappings;
     struct placed_memory *placed; /* by address */
     size_t placed_count, placed_capacity;
+    uint32_t shared_pools;         /* that this process has made */
     bool told_limit;               /* that the host's limit left no addresses was said */
     uint32_t machine;              /* the process that the machine is in; 0: this one */
     struct ipc_lender *lenders;    /* whose memory is mapped here */
@@ -104,6 +105,9 @@ struct memory_pool {
     uint64_t peers;     /* a bit per other device whose kernels may touch its memory */
     uint64_t allocations;
     bool ended;
+    bool is_shared;   /* other processes may open it, and its memory */
+    uint32_t process; /* whose pool it is; 0: of this one */
+    uint32_t number;  /* of those of that process that are shared, from 1 */
     struct memory_pool_facts facts;
 };
 
@@ -194,6 +198,7 @@ struct device {
     struct stream_event *events, *ended_events; /* likewise */
     _Atomic int error;                          /* enum result; sticky */
 
+    struct brood_texts *error_texts; /* for kernels that ask (brood_answer.c); or NULL */
     _Atomic uint64_t limits[LIMIT_COUNT];
     pthread_mutex_t heap_lock;
     struct heap *heap;
@@ -269,6 +274,7 @@ struct driver {
     struct plugin_ears *ears;  /* listeners of plugins; or NULL */
     struct timeline *timeline; /* NULL: kernels run at once, and nothing has a time */
     void (*on_interrupt)(struct driver *driver); /* when a simulation was stopped; or NULL */
+    const struct driver_library *library;        /* what the API knows, for kernels that ask; or NULL */
     void (*on_end)(bool good); /* when it ended with a checkpoint, or could not go on from one; or NULL */
     _Atomic uint64_t instruction_limit; /* of launches that are submitted from now on; 0: none */
     _Atomic int interrupt;              /* stops kernels */

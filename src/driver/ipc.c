@@ -56,7 +56,7 @@ static bool write_note(const struct device *device, struct note *note, struct ip
     struct stat about;
     if (fstat(arena->file, &about))
         return false;
-    note->magic = MAGIC;
+    note->magic += MAGIC; /* more of a pool's memory: its number */
     note->process = getpid();
     note->file = arena->file;
     note->inode = about.st_ino;
@@ -70,10 +70,11 @@ static bool write_note(const struct device *device, struct note *note, struct ip
 }
 
 /* False: it is no handle that a process of this run has made. */
-static bool read_note(const struct driver *driver, const struct ipc_handle *handle, struct note *note)
+static bool read_note(const struct driver *driver, const struct ipc_handle *handle, uint32_t pool,
+                      struct note *note)
 {
     memcpy(note, handle, sizeof *note);
-    return note->magic == MAGIC && note->digest == digest_of(driver, note) &&
+    return note->magic == MAGIC + pool && note->digest == digest_of(driver, note) &&
            note->device < driver->device_count && note->offset <= note->file_bytes &&
            note->bytes <= note->file_bytes - note->offset;
 }
@@ -153,7 +154,8 @@ static enum result lend(struct allocation *allocation, struct ipc_handle *handle
         return driver_fail(RESULT_OUT_OF_MEMORY, "at most %d allocations can be shared", BOARD_PIECES);
     if (!arena_share(&device->arena, allocation->at, allocation->bytes, &err))
         return driver_fail(RESULT_OUT_OF_MEMORY, "%s", err.text);
-    struct note note = {.offset = allocation->at - device->arena.base,
+    struct note note = {.magic = allocation->pool ? allocation->pool->number : 0,
+                        .offset = allocation->at - device->arena.base,
                         .bytes = allocation->bytes,
                         .slot = (uint16_t)(allocation->lent - 1),
                         .number = (uint32_t)allocation->id};
@@ -162,26 +164,37 @@ static enum result lend(struct allocation *allocation, struct ipc_handle *handle
                : driver_fail(RESULT_OUT_OF_MEMORY, "the file of the memory cannot be looked at");
 }
 
-enum result ipc_memory_export(struct driver *driver, uint64_t address, struct ipc_handle *handle)
-{
-    enum result result = RESULT_SUCCESS;
-    if (driver->ended)
-        return RESULT_DEINITIALIZED;
+static enum result export(struct driver *driver, uint64_t address, bool of_pool, struct ipc_handle *handle) {
+    enum result result = RESULT_SUCCESS; if (driver->ended) return RESULT_DEINITIALIZED;
     stop_commands(driver);
     pthread_mutex_lock(&driver->memory.lock);
     struct allocation *found = memory_holding(driver, address);
-    if (!found || found->kind != MEMORY_DEVICE || found->pool || found->lender || found->graph)
-        result = driver_fail(RESULT_INVALID_VALUE, "0x%llx is not of memory from cudaMalloc of this process",
-                             (unsigned long long)address);
-    else if (can_share(driver))
-        result = lend(found, handle);
+    bool fits = found && (of_pool ? found->pool && found->pool->is_shared : !found->pool);
+    if (!fits || found->kind != MEMORY_DEVICE || found->lender || found->graph)
+        result = driver_fail(RESULT_INVALID_VALUE, "0x%llx is not of memory from %s of this process",
+                             (unsigned long long)address, of_pool ? "a shared pool" : "cudaMalloc");
+    else if (can_share(driver)) result = lend(found, handle);
     pthread_mutex_unlock(&driver->memory.lock);
     pthread_mutex_unlock(&driver->commands.lock);
-    if (!result && !can_share(driver))
-        return cannot_share(driver);
+    if (!result && !can_share(driver)) return cannot_share(driver);
     if (!result)
         timeline_tell_memory(driver); /* nothing else may make it known before another process uses it */
     return result;
+}
+
+enum result ipc_memory_export(struct driver *driver, uint64_t address, struct ipc_handle *handle)
+{
+    return export(driver, address, false, handle);
+}
+
+enum result ipc_pool_export(struct driver *driver, uint64_t address, struct ipc_handle *handle)
+{
+    return export(driver, address, true, handle);
+}
+
+bool ipc_can_share(struct driver *driver)
+{
+    return can_share(driver) || cannot_share(driver) == RESULT_SUCCESS;
 }
 
 /* ---- opening ---- */
@@ -269,25 +282,39 @@ static enum result borrow(struct driver *driver, const struct note *note, struct
     return RESULT_SUCCESS;
 }
 
-enum result ipc_memory_open(struct device *device, const struct ipc_handle *handle, uint64_t *address)
+static enum result open_note(struct device *device, const struct note *note, uint64_t *address)
 {
     struct driver *driver = device->driver;
-    struct note note;
-    if (driver->ended)
-        return RESULT_DEINITIALIZED;
-    if (!read_note(driver, handle, &note) || note.node != driver->node)
-        return no_memory();
-    if (note.process == getpid())
-        return driver_fail(RESULT_INVALID_CONTEXT, "the handle is of memory of this process itself");
     if (!can_share(driver))
         return cannot_share(driver);
-    struct device *owner = &driver->devices[note.device];
+    struct device *owner = &driver->devices[note->device];
     pthread_mutex_lock(&driver->memory.lock);
-    enum result result = borrow(driver, &note, owner, address);
+    enum result result = borrow(driver, note, owner, address);
     pthread_mutex_unlock(&driver->memory.lock);
     if (!result && owner != device)
         device_enable_peer(device, owner); /* or it was before */
     return result;
+}
+
+enum result ipc_memory_open(struct device *device, const struct ipc_handle *handle, uint64_t *address)
+{
+    struct note note;
+    if (device->driver->ended)
+        return RESULT_DEINITIALIZED;
+    if (!read_note(device->driver, handle, 0, &note) || note.node != device->driver->node)
+        return no_memory();
+    if (note.process == getpid())
+        return driver_fail(RESULT_INVALID_CONTEXT, "the handle is of memory of this process itself");
+    return open_note(device, &note, address);
+}
+
+enum result ipc_pool_open(struct device *device, uint32_t process, uint32_t pool,
+                          const struct ipc_handle *handle, uint64_t *address)
+{
+    struct note note;
+    bool good = read_note(device->driver, handle, pool, &note) && note.node == device->driver->node &&
+                note.process == (int32_t)process && note.device == device->index;
+    return good ? open_note(device, &note, address) : no_memory();
 }
 
 /* The owner may be a GPU that this process does not have: the memory counts as the kernels' own. */
@@ -295,7 +322,7 @@ enum result ipc_memory_open_far(struct device *device, const struct ipc_handle *
 {
     struct driver *driver = device->driver;
     struct note note;
-    if (!read_note(driver, handle, &note))
+    if (!read_note(driver, handle, 0, &note))
         return no_memory();
     pthread_mutex_lock(&driver->memory.lock);
     enum result result = borrow(driver, &note, device, address);
@@ -409,7 +436,7 @@ static struct ipc_event *find_event(struct driver *driver, const struct note *no
 enum result ipc_event_borrow(struct driver *driver, const struct ipc_handle *handle, struct ipc_event **event)
 {
     struct note note;
-    bool known = read_note(driver, handle, &note) && note.node == driver->node && !note.bytes;
+    bool known = read_note(driver, handle, 0, &note) && note.node == driver->node && !note.bytes;
     *event = NULL;
     if (driver->ended)
         return RESULT_DEINITIALIZED;

@@ -27,6 +27,11 @@ enum result ipc_memory_export(struct driver *driver, uint64_t address, struct ip
 enum result ipc_memory_open(struct device *device, const struct ipc_handle *handle, uint64_t *address);
 /* The same for memory of any node, which only kernels touch. */
 enum result ipc_memory_open_far(struct device *device, const struct ipc_handle *handle, uint64_t *address);
+/* Memory of a pool, by its number among the shared ones of a process. */
+enum result ipc_pool_export(struct driver *driver, uint64_t address, struct ipc_handle *handle);
+enum result ipc_pool_open(struct device *device, uint32_t process, uint32_t pool,
+                          const struct ipc_handle *handle, uint64_t *address);
+bool ipc_can_share(struct driver *driver);                             /* if not, it says so */
 enum result ipc_memory_close(struct driver *driver, uint64_t address); /* waits for the devices */
 
 /* ---- events; stream.h has the calls ---- */

@@ -27,6 +27,8 @@ struct launch_command {
     uint32_t carveout_bytes;
     struct locality_blocks *places; /* or NULL */
     struct brood *brood;            /* what it launches; NULL: it launches nothing */
+    struct brood *family; /* of the graph that it is a part of, and that kernels may launch; or NULL */
+    uint64_t graph;       /* that one, as programs name it */
     void *params;
     size_t param_bytes;
     int64_t max_dynamic; /* as set for the function, as are these */
@@ -67,6 +69,7 @@ static void enter_launch(struct command *command)
     own->record.launch = atomic_fetch_add(&driver->ledger.submitted, 1);
     own->record.stream = command->stream->id; /* that of a graph is known only now */
     own->chosen = region_is_open() && choice_has(&driver->kernels, own->record.launch, own->record.kernel);
+    command->beside = own->chosen && driver->timeline && !own->config.cooperative;
     if (!driver->itracing)
         return;
     struct itracing_launch launch = {.number = own->record.launch,
@@ -120,6 +123,7 @@ static void fill_launch(struct launch_command *own)
                                   .cooperative = own->config.cooperative,
                                   .print = stream->print,
                                   .interrupt = &driver->interrupt};
+    own->launch.graph = own->graph;
     own->launch.places = locality_places(own->places, &own->launch.place_count);
     if (own->brood) {
         own->launch.calls = &brood_calls;
@@ -239,6 +243,8 @@ static enum command_turn begin_launch(struct command *command, struct task *task
     task->gpu = device->index;
     task->blocks_per_sm = own->record.blocks_per_sm;
     task->shared_carveout_bytes = own->carveout_bytes;
+    task->first_sm = command->stream->first_sm;
+    task->sm_count = command->stream->sm_count;
     return TURN_TASK;
 }
 
@@ -266,7 +272,7 @@ static void copy_launch(struct command *command)
     struct launch_command *own = (struct launch_command *)command;
     own->params = copy_bytes(own->params, own->param_bytes);
     own->places = locality_copy_blocks(own->places);
-    own->brood = NULL;
+    own->brood = own->family = NULL;
 }
 
 static struct command *behind_launch(struct command *command)
@@ -274,7 +280,7 @@ static struct command *behind_launch(struct command *command)
     struct launch_command *own = (struct launch_command *)command;
     if (!kernel_facts(own->kernel)->launches || !own->function)
         return NULL;
-    own->brood = brood_new(command->stream->device, own->function->module);
+    own->brood = brood_new(command->stream->device, own->function->module, own->family);
     return brood_command(own->brood);
 }
 
@@ -282,8 +288,8 @@ static void fini_launch(struct command *command)
 {
     struct launch_command *own = (struct launch_command *)command;
     mem_free(own->params);
-    if (own->brood)
-        brood_release(own->brood);
+    brood_release(own->brood);
+    brood_release(own->family);
     locality_free_blocks(own->places);
 }
 
@@ -297,6 +303,13 @@ static const struct command_ops launch_ops = {.bytes = sizeof(struct launch_comm
                                               .end = end_launch,
                                               .kind = ACTION_LAUNCH,
                                               .is_launch = true};
+
+void command_join_graph(struct command *command, struct brood *brood, uint64_t graph)
+{
+    struct launch_command *own = (struct launch_command *)command;
+    own->family = brood_keep(brood);
+    own->graph = graph;
+}
 
 void command_launch_facts(const struct command *command, struct action_launch *facts)
 {
@@ -476,15 +489,20 @@ static enum result check_resident(const struct launch_config *config, const char
 static enum result check_launches(const struct device *device, const char *kernel)
 {
     const struct driver *driver = device->driver;
-    if (!timeline_is_elsewhere(driver) && !driver->options.timing.over_ranks && !driver->itracing)
-        return RESULT_SUCCESS;
-    return driver_fail(RESULT_NOT_SUPPORTED, "%s launches kernels, which %s", demangled(kernel),
-                       driver->itracing ? "cannot be recorded" : "needs a machine in this process alone");
+    const struct timing_options *timing = &driver->options.timing;
+    const char *why = driver->itracing ? "cannot be recorded"
+                      : timeline_is_elsewhere(driver) || timing->over_ranks
+                          ? "needs a machine in this process alone"
+                      : timing->checkpoint || timing->resume ? "cannot be in checkpoints"
+                                                             : NULL;
+    return why ? driver_fail(RESULT_NOT_SUPPORTED, "%s launches kernels, which %s", demangled(kernel), why)
+               : RESULT_SUCCESS;
 }
 
-static enum result check(const struct device *device, const struct function_copy *copy,
+static enum result check(const struct stream *stream, const struct function_copy *copy,
                          const struct launch_config *config, uint64_t *blocks_per_sm)
 {
+    const struct device *device = stream->device;
     const struct gpu_spec *gpu = device->spec;
     const struct kernel_facts *kernel = kernel_facts(copy->kernel);
     enum result result = check_threads(gpu, kernel, config);
@@ -509,7 +527,13 @@ static enum result check(const struct device *device, const struct function_copy
         return driver_fail(RESULT_INVALID_CLUSTER_SIZE,
                            "%s: no GPC of %s has room for a cluster of %llu of its blocks",
                            demangled(kernel->name), gpu->name, (unsigned long long)cluster);
-    return check_resident(config, kernel->name, *blocks_per_sm * gpu->sm_count);
+    if (cluster > 1 && stream->sm_count && device->driver->timeline)
+        return driver_fail(RESULT_NOT_SUPPORTED,
+                           "%s runs in clusters of blocks, in a stream with SMs of its own; with --mode timing "
+                           "only one of both is possible",
+                           demangled(kernel->name));
+    return check_resident(config, kernel->name,
+                          *blocks_per_sm * (stream->sm_count ? stream->sm_count : gpu->sm_count));
 }
 
 /* ---- the calls ---- */
@@ -522,7 +546,7 @@ static enum result begin_copy_placed(struct stream *stream, const struct functio
 {
     struct device *device = stream->device;
     uint64_t blocks_per_sm = 0;
-    enum result result = check(device, copy, config, &blocks_per_sm);
+    enum result result = check(stream, copy, config, &blocks_per_sm);
     if (!result)
         result = locality_check_blocks(device, places, config, blocks_per_sm);
     if (result)
@@ -532,6 +556,7 @@ static enum result begin_copy_placed(struct stream *stream, const struct functio
     made->kernel = copy->kernel;
     made->places = places;
     made->config = *config;
+    made->base.beside_previous = config->programmatic;
     made->uses_heap = copy->uses_heap;
     made->limit = device->driver->instruction_limit;
     made->max_dynamic = copy->max_dynamic;

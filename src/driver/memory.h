@@ -68,6 +68,17 @@ void memory_pool_reset_high(struct memory_pool *pool); /* both */
 enum result memory_pool_set_access(struct memory_pool *pool, struct device *device, bool on);
 bool memory_pool_has_access(struct memory_pool *pool, const struct device *device);
 
+/* Pools that processes share (ipc.h says which can). From before its first memory on, others may open it, by
+ * a file descriptor, which is the caller's; what is opened gives no memory, but opens that of the first
+ * process. */
+enum result memory_pool_share(struct memory_pool *pool);
+enum result memory_pool_export(struct memory_pool *pool, int *file);
+enum result memory_pool_import(struct driver *driver, int file, struct memory_pool **pool);
+struct ipc_handle;
+enum result memory_pool_export_pointer(struct driver *driver, uint64_t address, struct ipc_handle *handle);
+enum result memory_pool_import_pointer(struct memory_pool *pool, const struct ipc_handle *handle,
+                                       uint64_t *address);
+
 /* What is known about an address, of any byte of an allocation. */
 enum memory_kind {
     MEMORY_UNKNOWN, /* the program's own: pageable */

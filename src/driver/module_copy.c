@@ -264,12 +264,17 @@ static void restore_managed(const struct module *module, size_t count, char *sav
 
 /* ---- the copy ---- */
 
+static bool allocates(const char *function)
+{
+    return !strcmp(function, "malloc") || !strcmp(function, "__cudaCDP2Malloc");
+}
+
 static bool uses_heap(const struct making *making)
 {
     for (size_t i = 0; i < making->count; i++) {
         const struct ptx_module *ptx = making->modules[i];
         for (uint32_t k = 0; k < ptx->function_count; k++) {
-            if (!ptx->functions[k].has_body && strcmp(ptx->functions[k].name, "malloc") == 0)
+            if (!ptx->functions[k].has_body && allocates(ptx->functions[k].name))
                 return true;
         }
     }

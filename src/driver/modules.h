@@ -100,4 +100,8 @@ struct occupancy_need;
 void function_need(const struct function_copy *copy, uint64_t threads, uint64_t dynamic_shared,
                    struct occupancy_need *need);
 
+/* Of one that nothing was set of. */
+void function_usual_facts(const struct device *device, const struct kernel *kernel,
+                          struct function_facts *facts);
+
 #endif

@@ -1,3 +1,4 @@
+#include "driver/brood.h"
 #include "driver/capture.h"
 #include "driver/internal.h"
 #include "driver/play.h"
@@ -18,6 +19,7 @@ struct lane {
     uint32_t last;         /* step, while lanes are dealt out */
     uint64_t begun;        /* the number of its last command before this launch, */
     uint64_t number;       /* and now */
+    uint32_t newest;       /* the step whose command that is */
 };
 
 struct play {
@@ -29,6 +31,7 @@ struct play {
     struct device *planned; /* for launches in streams of this device; or NULL */
     struct stream *stream;  /* of the last launch, or NULL; and its last command: */
     uint64_t number;
+    uint64_t handle; /* by which kernels launch it; or 0 */
 };
 
 /* ---- actions ---- */
@@ -145,9 +148,15 @@ void play_set_action(struct play *play, uint32_t index, struct action *action)
     action_release(before);
 }
 
+void play_set_handle(struct play *play, uint64_t handle)
+{
+    play->handle = handle;
+}
+
 struct play *play_copy(const struct play *play)
 {
     struct play *copy = play_new();
+    copy->handle = play->handle;
     for (size_t i = 0; i < play->count; i++)
         play_add(copy, &play->steps[i]);
     return copy;
@@ -204,8 +213,8 @@ static uint32_t lane_for(struct play *play, uint32_t index, bool concurrent)
     const struct play_step *step = &play->steps[index];
     uint32_t of_device = UINT32_MAX;
     for (uint32_t i = 0; i < step->after_count; i++) {
-        uint32_t lane = play->lane_of[step->after[i]];
-        if (play->lanes[lane].last == step->after[i] && play->lanes[lane].device == step->device)
+        uint32_t lane = play->lane_of[step->after[i].step];
+        if (play->lanes[lane].last == step->after[i].step && play->lanes[lane].device == step->device)
             return lane;
     }
     for (uint32_t i = 0; i < play->lane_count; i++) {
@@ -254,6 +263,7 @@ struct playing {
     struct play *play;
     struct stream *stream;
     struct command **copies; /* by step */
+    struct brood *brood;     /* of what its kernels launch; or NULL */
     uint64_t *reached;       /* by step and lane: the command that must be done; NULL: there is one lane */
 };
 
@@ -266,7 +276,7 @@ static void add_wait(struct stream *stream, struct stream *other, uint64_t numbe
 {
     bool done = atomic_load_explicit(&other->done, memory_order_acquire) >= number;
     if (other != stream && (!done || stream->device->driver->itracing))
-        commands_append(stream, command_new_wait(other, number), false);
+        commands_append(stream, command_new_wait((struct command_wait){other, number, WAIT_FOR_END}), false);
 }
 
 static uint64_t *row(const struct playing *now, uint32_t step)
@@ -274,16 +284,48 @@ static uint64_t *row(const struct playing *now, uint32_t step)
     return &now->reached[step * now->play->lane_count];
 }
 
-/* What must be done before the step, by lane. */
+/* The kernel of the step is one that others may begin beside. */
+static bool is_beside(const struct playing *now, const struct play_edge *edge)
+{
+    const struct play_step *step = &now->play->steps[edge->step];
+    return edge->how && !step->is_off && step->action && action_kind(step->action) == ACTION_LAUNCH &&
+           !now->stream->device->driver->itracing;
+}
+
+/* What must be done before the step, by lane: of a kernel that it begins beside, what that one waited for. */
 static void gather(const struct playing *now, uint32_t index, uint64_t *wanted)
 {
     const struct play_step *step = &now->play->steps[index];
     for (uint32_t lane = 0; lane < now->play->lane_count; lane++)
         wanted[lane] = lane ? 0 : now->play->lanes[0].begun;
     for (uint32_t i = 0; i < step->after_count; i++) {
+        const struct play_edge *edge = &step->after[i];
+        uint32_t own = is_beside(now, edge) ? now->play->lane_of[edge->step] : UINT32_MAX;
         for (uint32_t lane = 0; lane < now->play->lane_count; lane++)
-            wanted[lane] = max_u64(wanted[lane], row(now, step->after[i])[lane]);
+            wanted[lane] = max_u64(wanted[lane], row(now, edge->step)[lane] - (lane == own));
     }
+}
+
+/* Kernels that the step's may begin beside. True: the last command of its lane is one. */
+static bool add_beside(const struct playing *now, uint32_t index, struct command *command)
+{
+    const struct play_step *step = &now->play->steps[index];
+    uint32_t own = now->play->lane_of[index];
+    bool is_previous = false;
+    for (uint32_t i = 0; i < step->after_count; i++) {
+        const struct play_edge *edge = &step->after[i];
+        uint32_t lane = now->play->lane_of[edge->step];
+        const struct lane *own_lane = &now->play->lanes[own];
+        struct stream *stream = stream_of(now, lane);
+        if (!is_beside(now, edge))
+            continue;
+        if (lane != own)
+            command_add_wait(command, (struct command_wait){stream, row(now, edge->step)[lane], edge->how});
+        else
+            is_previous |= edge->how == WAIT_FOR_TRIGGER && own_lane->newest == edge->step &&
+                           own_lane->number == stream->submitted && own_lane->number > own_lane->begun;
+    }
+    return is_previous;
 }
 
 static void append(struct playing *now, uint32_t index)
@@ -297,15 +339,21 @@ static void append(struct playing *now, uint32_t index)
         gather(now, index, row(now, index));
     if (empty)
         return;
-    for (uint32_t lane = 0; now->reached && lane < play->lane_count; lane++) {
-        if (lane != own && row(now, index)[lane])
-            add_wait(stream, stream_of(now, lane), row(now, index)[lane]);
-    }
     struct command *command = step->action ? now->copies[index] : event_new_wait(stream, step->awaited);
-    if (command)
+    bool previous = command && command->ops->is_launch && add_beside(now, index, command);
+    for (uint32_t lane = 0; now->reached && lane < play->lane_count; lane++) {
+        struct command_wait wait = {stream_of(now, lane), row(now, index)[lane], WAIT_FOR_END};
+        if (lane == own || !wait.number)
+            continue;
+        previous ? command_add_wait(command, wait) : add_wait(stream, wait.stream, wait.number);
+    }
+    if (command) {
+        command->beside_previous = previous;
         commands_append(stream, command, false);
+    }
     now->copies[index] = NULL;
     play->lanes[own].number = stream->submitted;
+    play->lanes[own].newest = index;
     if (now->reached)
         row(now, index)[own] = stream->submitted;
 }
@@ -326,6 +374,8 @@ static void append_all(struct playing *now)
         if (play->lanes[i].number > play->lanes[i].begun)
             add_wait(now->stream, play->lanes[i].stream, play->lanes[i].number);
     }
+    if (now->brood)
+        commands_append(now->stream, brood_command(now->brood), false);
     play->stream = now->stream;
     play->number = now->stream->submitted;
 }
@@ -336,6 +386,8 @@ static void copy_commands(struct playing *now)
         const struct play_step *step = &now->play->steps[i];
         if (step->action && !step->is_off)
             now->copies[i] = command_copy(step->action->command);
+        if (now->copies[i] && now->brood && action_kind(step->action) == ACTION_LAUNCH)
+            command_join_graph(now->copies[i], now->brood, now->play->handle);
     }
 }
 
@@ -374,7 +426,7 @@ static enum result take_memory(struct playing *now, bool auto_free)
     return result;
 }
 
-enum result stream_play(struct stream *stream, struct play *play, bool auto_free)
+static enum result play_in(struct stream *stream, struct play *play, bool auto_free, struct brood *parent)
 {
     struct playing now = {.play = play, .stream = stream};
     enum result result = device_usable(stream->device);
@@ -394,13 +446,26 @@ enum result stream_play(struct stream *stream, struct play *play, bool auto_free
         result = take_memory(&now, auto_free);
     if (result)
         return result;
+    if (play->handle && !stream->device->driver->itracing)
+        now.brood = brood_new_graph(stream->device, parent);
     now.copies = mem_alloc(play->count, sizeof *now.copies);
     if (play->lane_count > 1)
         now.reached = mem_alloc(play->count * play->lane_count, sizeof *now.reached);
     result = submit(&now);
     if (memory)
         memory_graph_submitted(stream);
+    brood_release(now.brood);
     mem_free(now.copies);
     mem_free(now.reached);
     return result;
+}
+
+enum result stream_play(struct stream *stream, struct play *play, bool auto_free)
+{
+    return play_in(stream, play, auto_free, NULL);
+}
+
+enum result stream_play_within(struct stream *stream, struct play *play, struct brood *parent)
+{
+    return play_in(stream, play, false, parent);
 }

@@ -4,7 +4,7 @@
 #ifndef DRIVER_PLAY_H
 #define DRIVER_PLAY_H
 
-#include "driver/result.h"
+#include "driver/stream.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -61,12 +61,18 @@ bool action_parameter(const struct action_launch *facts, const struct device *de
 
 /* ---- plays ---- */
 
+struct play_edge {
+    uint32_t step;
+    enum launch_wait how; /* else than WAIT_FOR_END only between kernels */
+};
+
 struct play_step {
     struct action *action;        /* or NULL: it does nothing */
     struct stream_event *awaited; /* it waits for what was recorded in this last; or NULL */
     struct device *device;
-    uint32_t *after, after_count; /* steps that were added before it */
-    bool is_off;                  /* it does nothing for now */
+    struct play_edge *after; /* from steps that were added before it */
+    uint32_t after_count;
+    bool is_off; /* it does nothing for now */
 };
 
 struct play *play_new(void);
@@ -74,6 +80,8 @@ void play_free(struct play *play); /* or NULL */
 uint32_t play_add(struct play *play, const struct play_step *step);
 struct play_step *play_step(struct play *play, uint32_t index);
 void play_set_action(struct play *play, uint32_t index, struct action *action); /* kept */
+/* Kernels may launch it, by this handle. */
+void play_set_handle(struct play *play, uint64_t handle);
 struct play *play_copy(const struct play *play);
 
 void play_follow(struct play *play,
@@ -83,6 +91,10 @@ void play_wait(const struct play *play);     /* for its last launch */
 /* Launches of one play run one after another. auto_free: memory that it allocates and that is there still is
  * freed before. */
 enum result stream_play(struct stream *stream, struct play *play, bool auto_free);
+
+/* The same for a kernel that launches it; the brood is of what it launches. */
+struct brood;
+enum result stream_play_within(struct stream *stream, struct play *play, struct brood *parent);
 
 /* ---- conditions: plays that run or not, once or again, by a value that kernels set ---- */
 

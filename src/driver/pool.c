@@ -49,7 +49,7 @@ struct memory_pool *memory_pool_current(struct device *device)
 enum result memory_pool_set_current(struct device *device, struct memory_pool *pool)
 {
     pthread_mutex_lock(&device->driver->memory.lock);
-    bool good = pool->device == device && !pool->ended;
+    bool good = pool->device == device && !pool->ended && !pool->process;
     if (good)
         device->current_pool = pool;
     pthread_mutex_unlock(&device->driver->memory.lock);
@@ -89,6 +89,8 @@ enum result memory_pool_set_access(struct memory_pool *pool, struct device *devi
     if (device == pool->device)
         return on ? RESULT_SUCCESS
                   : driver_fail(RESULT_INVALID_VALUE, "a device keeps access to its own pools");
+    if (on && pool->process) /* its memory here is that of the other process */
+        device_enable_peer(device, pool->device);
     memory_set_pool_peer(device, pool, on);
     return RESULT_SUCCESS;
 }
@@ -112,6 +114,8 @@ enum result memory_alloc_async(struct stream *stream, struct memory_pool *pool, 
     if (stream_is_captured(stream))
         return memory_graph_alloc(stream, &(struct memory_graph_request){.device = device, .bytes = bytes},
                                   address);
+    if (pool && pool->process)
+        return driver_fail(RESULT_INVALID_VALUE, "a pool of another process gives no memory here");
     struct memory_request request = {.kind = MEMORY_DEVICE,
                                      .bytes = bytes,
                                      .what = "device memory",
@@ -152,6 +156,7 @@ enum result memory_free_async(struct stream *stream, uint64_t address)
         allocation && allocation->graph ? memory_graph_leaving(allocation->graph, stream) : NULL;
     bool good = !freeing && allocation && allocation->kind == MEMORY_DEVICE && !allocation->lender &&
                 !allocation->graph && !allocation->leaving;
+    bool is_opened = !freeing && allocation && allocation->lender;
     if (good)
         allocation->leaving = true;
     pthread_mutex_unlock(&driver->memory.lock);
@@ -160,6 +165,8 @@ enum result memory_free_async(struct stream *stream, uint64_t address)
         memory_graph_submitted(stream);
         return result;
     }
+    if (is_opened) /* which the stream's work may use until then */
+        return ipc_memory_close(driver, address);
     if (!good)
         return driver_fail(RESULT_INVALID_VALUE, "0x%llx is not the start of memory that was allocated",
                            (unsigned long long)address);

@@ -526,7 +526,7 @@ static bool make_call(struct replaying *r, const struct itrace_call *call)
             return err_set(r->err, "the trace has a wait for a command that is not there");
         command = new_command();
         pthread_mutex_lock(&r->driver->commands.lock);
-        command_add_wait(&command->base, r->streams[field[1]], field[2]);
+        command_add_wait(&command->base, (struct command_wait){r->streams[field[1]], field[2], WAIT_FOR_END});
         pthread_mutex_unlock(&r->driver->commands.lock);
         submit(r->streams[field[0]], &command->base);
         return true;

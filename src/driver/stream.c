@@ -35,6 +35,7 @@ enum result stream_new(struct device *device, unsigned flags, int priority, stru
         made = add_stream(device);
     made->flags = flags;
     made->priority = priority;
+    made->first_sm = made->sm_count = 0;
     made->id = device->default_stream ? ++commands->last_stream : 0;
     made->alive = true;
     pthread_mutex_unlock(&commands->lock);
@@ -71,6 +72,12 @@ enum result stream_free(struct stream *stream)
 struct stream *device_default_stream(struct device *device)
 {
     return device->default_stream;
+}
+
+void stream_limit(struct stream *stream, uint32_t first_sm, uint32_t sm_count)
+{
+    stream->first_sm = first_sm;
+    stream->sm_count = sm_count;
 }
 
 struct device *stream_device(const struct stream *stream)
@@ -189,7 +196,7 @@ static void wait_all(struct device *device, const struct stream *stream)
         bool wanted = !stream_drained(other) || other->traced; /* in another time it may not be done */
         if (wanted && covers(stream, other)) {
             mem_grow(waits, count, capacity);
-            waits[count++] = (struct command_wait){other, other->submitted};
+            waits[count++] = (struct command_wait){other, other->submitted, WAIT_FOR_END};
         }
     }
     pthread_mutex_unlock(&commands->lock);

@@ -30,6 +30,8 @@ struct stream *device_thread_stream(struct device *device); /* the calling threa
 
 enum result stream_new(struct device *device, unsigned flags, int priority, struct stream **stream);
 enum result stream_free(struct stream *stream); /* at once; work that it has is still done */
+/* In simulated time its kernels run on these SMs alone (green contexts). */
+void stream_limit(struct stream *stream, uint32_t first_sm, uint32_t sm_count);
 struct device *stream_device(const struct stream *stream);
 unsigned stream_flags(const struct stream *stream);
 int stream_priority(const struct stream *stream);
@@ -46,6 +48,15 @@ enum result event_new(struct device *device, unsigned flags, struct stream_event
 unsigned event_flags(const struct stream_event *event);
 enum result event_free(struct stream_event *event); /* at once; a record that is under way still ends */
 enum result event_record(struct stream_event *event, struct stream *stream);
+/* Of the kernel before it: it is done when that has ended, but kernels in streams that wait for it may begin
+ * before, in simulated time. */
+enum launch_wait {
+    WAIT_FOR_END,
+    WAIT_FOR_TRIGGER,    /* when its blocks have triggered or ended; griddepcontrol.wait waits for its end */
+    WAIT_FOR_START,      /* when its blocks have begun; likewise */
+    WAIT_FOR_START_APART /* and it does not */
+};
+enum result event_record_launch(struct stream_event *event, struct stream *stream, enum launch_wait how);
 /* The same as a part of another call: it takes the host no time of its own. Not while the stream records. */
 enum result event_note(struct stream_event *event, struct stream *stream);
 /* Notes when the next command of the stream starts, without the time that its call takes the host. One must

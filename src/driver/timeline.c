@@ -1,5 +1,6 @@
 #include "driver/timeline.h"
 #include "driver/internal.h"
+#include "driver/brood.h"
 #include "driver/itracing.h"
 #include "driver/managed.h"
 #include "driver/watch.h"
@@ -429,6 +430,42 @@ static void take_off(struct stream *stream)
     stream->head = stream->head->next;
 }
 
+/* ---- kernels beside kernels that they wait for ---- */
+
+static bool add_after(const struct timeline *timeline, const struct command *command,
+                      struct command_wait wait, struct task *task)
+{
+    const struct running *running = timeline->running;
+    while (running && (running->command->stream != wait.stream || running->command->number != wait.number))
+        running = running->next;
+    if (!running || !running->task.launch || running->task.gpu != command->stream->device->index ||
+        task->after_count == TASK_AFTER)
+        return false;
+    task->after[task->after_count++] = (struct task_after){.number = running->task.number,
+                                                           .at_start = wait.how >= WAIT_FOR_START,
+                                                           .apart = wait.how == WAIT_FOR_START_APART};
+    return true;
+}
+
+/* A kernel may begin now, with those it waits for that are under way; these go into the task. */
+static bool begins_beside(const struct timeline *timeline, const struct stream *stream, struct task *task)
+{
+    const struct command *head = stream->head;
+    if (!head || !head->beside || stream->device->error || timeline->broken)
+        return false;
+    const struct command_wait before = {(struct stream *)(uintptr_t)stream, head->number - 1,
+                                        WAIT_FOR_TRIGGER};
+    if (stream->running && !(head->beside_previous && add_after(timeline, head, before, task)))
+        return false;
+    for (size_t i = 0; i < head->wait_count; i++) {
+        const struct command_wait *wait = &head->waits[i];
+        bool done = atomic_load_explicit(&wait->stream->done, memory_order_acquire) >= wait->number;
+        if (!done && !(wait->how && add_after(timeline, head, *wait, task)))
+            return false;
+    }
+    return true;
+}
+
 /* False: its time has not come. */
 static bool start_head(struct driver *driver, struct stream *stream)
 {
@@ -439,7 +476,9 @@ static bool start_head(struct driver *driver, struct stream *stream)
     struct running *running = mem_alloc(1, sizeof *running);
     enum command_turn turn = TURN_NOW;
     running->command = command;
-    stream->running = true;
+    if (command->beside)
+        begins_beside(timeline, stream, &running->task);
+    stream->running++;
     pthread_mutex_unlock(&driver->commands.lock);
     commands_set_running(command);
     if (wanted && ops->begin) {
@@ -452,7 +491,7 @@ static bool start_head(struct driver *driver, struct stream *stream)
     commands_set_running(NULL);
     pthread_mutex_lock(&driver->commands.lock);
     if (turn == TURN_LATER)
-        stream->running = false;
+        stream->running--;
     else
         take_off(stream);
     if (turn == TURN_TASK)
@@ -466,13 +505,22 @@ static bool start_head(struct driver *driver, struct stream *stream)
     return turn != TURN_LATER;
 }
 
+static bool can_begin(const struct driver *driver, const struct stream *stream)
+{
+    struct task unused;
+    if (stream_is_ready(stream))
+        return true;
+    unused.after_count = 0;
+    return stream->head->beside && begins_beside(driver->timeline, stream, &unused);
+}
+
 /* The stream whose first command is ready and was submitted first, but behind this one. */
 static struct stream *next_ready(struct driver *driver, uint64_t behind)
 {
     struct stream *first = NULL;
     for (unsigned i = 0; i < driver->device_count; i++) {
         for (struct stream *stream = driver->devices[i].busy; stream; stream = stream->next_busy) {
-            if (stream_is_ready(stream) && stream->head->order > behind &&
+            if (stream->head && stream->head->order > behind && can_begin(driver, stream) &&
                 (!first || stream->head->order < first->head->order))
                 first = stream;
         }
@@ -531,6 +579,7 @@ static void settle(struct driver *driver)
     bool more = true;
     while (more) {
         more = end_tasks(driver, false);
+        more |= broods_begin_due(driver, timeline_now(driver));
         more |= start_ready(driver);
     }
 }
@@ -579,6 +628,9 @@ static void advance_or_turn(struct driver *driver, uint64_t ps, uint32_t looks)
 {
     struct timeline *timeline = driver->timeline;
     struct err why = {.text = "the simulation cannot go on"};
+    uint64_t due = broods_next_ps(driver), now = due == TIME_NEVER ? 0 : timeline_now(driver);
+    if (due != TIME_NEVER && !looks)
+        ps = min_u64(ps, due > now ? due - now : 0);
     pthread_mutex_unlock(&driver->commands.lock);
     pthread_mutex_lock(&timeline->lock);
     bool good = !driver_is_interrupted(driver) && (looks ? attach_turn(timeline->machine, looks, &why)
@@ -697,7 +749,8 @@ void timeline_tell_memory(struct driver *driver)
 /* Time may bring something: a task ends, or another process does what a stream waits for. */
 static bool can_advance(const struct driver *driver)
 {
-    return driver->timeline->running || driver->commands.waits_for_others;
+    return driver->timeline->running || driver->commands.waits_for_others ||
+           broods_next_ps(driver) != TIME_NEVER;
 }
 
 void timeline_wait_for_other(struct driver *driver, const struct ipc_event *event, uint64_t record)

@@ -108,27 +108,52 @@ struct block_place {
 
 /* What a kernel asks for while it runs: work that begins when it has ended (dynamic parallelism). Codes are
  * CUDA's. Called by several threads at a time. */
+/* Which block asks, for which stream, and when. */
+struct device_moment {
+    uint64_t stream, block;
+    uint64_t time_ps; /* in simulated time; else 0 */
+};
 struct device_launch {
     struct kernel *kernel;
     uint32_t grid[3], block[3], shared_bytes;
     uint64_t arguments; /* where they are, in memory of the device */
-    uint64_t stream, from_block;
+    struct device_moment when;
 };
 struct device_copy {
-    bool is_fill; /* with value, a byte */
-    uint64_t to, from, bytes;
+    bool is_fill;             /* with value, a byte */
+    uint64_t to, from, bytes; /* of a row */
+    uint64_t rows, slices;
+    uint64_t to_pitch, to_rows; /* from row to row, and rows from slice to slice; 0: tight */
+    uint64_t from_pitch, from_rows;
     uint32_t value;
-    uint64_t stream, from_block;
+    struct device_moment when;
+};
+/* What kernels ask; the answer's bytes. */
+enum device_question {
+    DEVICE_ATTRIBUTE,  /* (attribute, device): 4 */
+    DEVICE_LIMIT,      /* (limit): 8 */
+    DEVICE_ERROR_NAME, /* (code): 8, where the text is in the device's memory */
+    DEVICE_ERROR_TEXT, /* likewise */
+    DEVICE_FUNCTION,   /* (kernel): a struct of the API */
+    DEVICE_OCCUPANCY,  /* (kernel, threads of a block, its dynamic shared memory): 4 */
+};
+enum { DEVICE_ANSWER_MOST = 256 };
+struct device_answer {
+    uint32_t bytes;
+    char at[DEVICE_ANSWER_MOST];
 };
 struct device_calls {
     uint64_t (*room)(void *user, uint32_t sm, uint64_t bytes); /* for arguments; 0: there is none left */
     void (*prepare)(void *user, const struct device_launch *what);
-    int (*start)(void *user, uint64_t arguments, uint64_t stream,
-                 uint64_t from_block); /* what was prepared with these */
+    int (*start)(void *user, uint64_t arguments,
+                 const struct device_moment *when); /* what was prepared with these */
+    int (*start_graph)(void *user, uint64_t graph, const struct device_moment *when);
     int (*move)(void *user, const struct device_copy *what);
     uint64_t (*new_handle)(void *user, bool is_event);
     int (*last_error)(void *user, bool clears);
     uint32_t (*device)(void *user, uint32_t *count); /* its number, of so many */
+    int (*ask)(void *user, enum device_question what, const struct kernel *kernel, const uint64_t asked[2],
+               struct device_answer *answer);
 };
 
 struct launch {
@@ -150,6 +175,7 @@ struct launch {
     uint32_t place_count;
     const struct device_calls *calls; /* of a kernel that launches others; or NULL */
     void *calls_user;
+    uint64_t graph;               /* that kernels may launch, and that it is a part of; or 0 */
     FILE *print;                  /* where printf of kernels goes */
     const _Atomic int *interrupt; /* stops when not 0; or NULL */
     struct watch *watch;          /* is told of accesses to global memory (exec/watch.h); or NULL */

@@ -164,6 +164,7 @@ void dispatcher_init(struct dispatcher *d, const struct dispatch_spec *spec, con
     clock_init(&d->clock, gpu->clock);
     d->block_ps = (uint64_t)(spec->block_cycles * 1e12 / (double)gpu->clock);
     d->warp_ps = (uint64_t)(spec->warp_cycles * 1e12 / (double)gpu->clock);
+    d->device_launch_ps = clock_time(&d->clock, spec->device_launch_cycles);
     d->latency_ps = clock_time(&d->clock, spec->latency_cycles);
     d->sms = mem_alloc(d->sm_count, sizeof *d->sms);
     d->order = mem_alloc(d->sm_count, sizeof *d->order);
@@ -240,14 +241,45 @@ static uint64_t take_placed(struct dispatch_queue *queue)
     return block;
 }
 
+/* ---- kernels that depend on others ---- */
+
+static bool is_held(const struct dispatch_kernel *kernel)
+{
+    return kernel->held || kernel->held_start;
+}
+
+uint64_t dispatch_depend(struct dispatcher *d, uint32_t slot, const struct gpu_launch *asked)
+{
+    struct dispatch_kernel *kernel = &d->kernels[slot];
+    for (uint32_t i = 0; i < SM_KERNELS; i++) {
+        const struct dispatch_kernel *other = &d->kernels[i];
+        uint32_t bit = asked->after & UINT32_C(1) << i;
+        if (!bit || !other->used || i == slot)
+            continue;
+        if (asked->after_start & bit)
+            kernel->held_start |= other->next < other->blocks ? bit : 0;
+        else
+            kernel->held |= other->triggered < other->blocks ? bit : 0;
+        if (asked->after_apart & bit)
+            continue;
+        if (other->end_ps == TIME_NEVER)
+            kernel->after |= bit;
+        else
+            kernel->after_ps = max_u64(kernel->after_ps, other->end_ps);
+    }
+    return kernel->after || !kernel->after_ps ? TIME_NEVER : kernel->after_ps;
+}
+
 static struct dispatcher *self_of(struct component *self)
 {
     return (struct dispatcher *)(uintptr_t)component_spec(self);
 }
 
-static bool fits(const struct dispatch_sm *sm, const struct dispatch_kernel *kernel)
+static bool fits(const struct dispatcher *d, uint32_t number, const struct dispatch_kernel *kernel)
 {
-    return sm->blocks && sm->shares >= kernel->share && sm->warps >= kernel->warps;
+    const struct dispatch_sm *sm = &d->sms[number];
+    return number - kernel->first_sm < kernel->sm_count && sm->blocks && sm->shares >= kernel->share &&
+           sm->warps >= kernel->warps;
 }
 
 static void send_block(struct dispatcher *d, uint32_t slot, uint32_t sm, uint64_t number)
@@ -277,14 +309,14 @@ static bool find_sm(struct dispatcher *d, const struct dispatch_kernel *kernel, 
                     uint32_t *found)
 {
     if (d->spec->order == ORDER_STATIC) {
-        *found = (uint32_t)(block % d->sm_count);
-        return fits(&d->sms[*found], kernel);
+        *found = kernel->first_sm + (uint32_t)(block % kernel->sm_count);
+        return fits(d, *found, kernel);
     }
     const uint32_t *order = kernel->blocks <= d->sm_count ? d->spread : d->order;
     for (uint32_t i = 0; i < d->sm_count; i++) {
         uint32_t place = d->next_sm + i < d->sm_count ? d->next_sm + i : d->next_sm + i - d->sm_count;
         uint32_t sm = order[place];
-        if (fits(&d->sms[sm], kernel)) {
+        if (fits(d, sm, kernel)) {
             d->next_sm = (place + 1) % d->sm_count;
             *found = sm;
             return true;
@@ -300,12 +332,12 @@ static bool find_member_sm(struct dispatcher *d, const struct dispatch_kernel *k
     uint32_t sms = d->sm_count / d->members;
     if (d->spec->order == ORDER_STATIC) {
         *found = member * sms + (uint32_t)(block % sms);
-        return fits(&d->sms[*found], kernel);
+        return fits(d, *found, kernel);
     }
     const uint32_t *order = (kernel->blocks <= d->sm_count ? d->spread : d->order) + member * sms;
     for (uint32_t i = 0; i < sms; i++) {
         uint32_t place = (d->next_of[member] + i) % sms;
-        if (fits(&d->sms[order[place]], kernel)) {
+        if (fits(d, order[place], kernel)) {
             d->next_of[member] = (place + 1) % sms;
             *found = order[place];
             return true;
@@ -365,7 +397,7 @@ static struct dispatch_group *find_group(struct dispatcher *d, const struct disp
 static uint32_t take_sm(struct dispatcher *d, struct dispatch_group *group,
                         const struct dispatch_kernel *kernel)
 {
-    while (!fits(&d->sms[d->grouped[group->first + group->next]], kernel))
+    while (!fits(d, d->grouped[group->first + group->next], kernel))
         group->next = (group->next + 1) % group->count;
     uint32_t sm = d->grouped[group->first + group->next];
     group->next = (group->next + 1) % group->count;
@@ -403,6 +435,21 @@ static void hand_out_clusters(struct dispatcher *d, uint32_t slot)
     }
 }
 
+/* All blocks of it were handed out, or have triggered: who waited for that may begin. */
+static void let_begin(struct dispatcher *d, uint32_t slot, bool triggered)
+{
+    uint64_t now = component_now(d->component);
+    for (uint32_t i = 0; i < SM_KERNELS; i++) {
+        struct dispatch_kernel *kernel = &d->kernels[i];
+        uint32_t *held = triggered ? &kernel->held : &kernel->held_start;
+        if (!(*held >> slot & 1))
+            continue;
+        *held &= ~(UINT32_C(1) << slot);
+        if (!is_held(kernel))
+            kernel->start_ps = max_u64(kernel->start_ps, now);
+    }
+}
+
 static void hand_out_kernel(struct dispatcher *d, uint32_t slot)
 {
     struct dispatch_kernel *kernel = &d->kernels[slot];
@@ -413,6 +460,12 @@ static void hand_out_kernel(struct dispatcher *d, uint32_t slot)
     }
 }
 
+static bool can_hand_out(const struct dispatch_kernel *kernel)
+{
+    return kernel->used && kernel->started && !kernel->failed && kernel->next < kernel->blocks &&
+           !is_held(kernel);
+}
+
 /* Hands out what can be: the oldest kernel's blocks first. */
 static void hand_out(struct dispatcher *d)
 {
@@ -421,8 +474,8 @@ static void hand_out(struct dispatcher *d)
         uint32_t best = SM_KERNELS;
         for (uint32_t i = 0; i < SM_KERNELS; i++) {
             const struct dispatch_kernel *kernel = &d->kernels[i];
-            if (kernel->used && kernel->started && !kernel->failed && kernel->next < kernel->blocks &&
-                kernel->order >= done && (best == SM_KERNELS || kernel->order < d->kernels[best].order))
+            if (can_hand_out(kernel) && kernel->order >= done &&
+                (best == SM_KERNELS || kernel->order < d->kernels[best].order))
                 best = i;
         }
         if (best == SM_KERNELS)
@@ -433,15 +486,44 @@ static void hand_out(struct dispatcher *d)
             hand_out_clusters(d, best);
         else
             hand_out_kernel(d, best);
+        if (d->kernels[best].next == d->kernels[best].blocks)
+            let_begin(d, best, false);
         done = d->kernels[best].order + 1;
     }
 }
 
-static void end_kernel(struct dispatcher *d, struct dispatch_kernel *kernel)
+static bool has_ended(const struct dispatch_kernel *kernel)
 {
-    uint64_t noted = max_u64(d->free_at, component_now(d->component));
+    return kernel->ended == kernel->blocks && !kernel->unsettled && !kernel->after;
+}
+
+/* It ends after those that it depends on. */
+static void end_kernel(struct dispatcher *d, uint32_t slot)
+{
+    struct dispatch_kernel *kernel = &d->kernels[slot];
+    uint64_t now = component_now(d->component), noted = max_u64(max_u64(d->free_at, now), kernel->after_ps);
     kernel->end_ps = noted + clock_time(&d->clock, d->spec->end_cycles);
     component_stop(d->component, kernel->end_ps);
+    for (uint32_t i = 0; i < SM_KERNELS; i++) {
+        struct dispatch_kernel *other = &d->kernels[i];
+        if (!other->used || !(other->after >> slot & 1))
+            continue;
+        other->after &= ~(UINT32_C(1) << slot);
+        other->after_ps = max_u64(other->after_ps, kernel->end_ps);
+        if (!other->after)
+            component_schedule(d->component, other->after_ps - now, DISPATCH_RELEASE, &i, sizeof i);
+        if (!other->failed && has_ended(other))
+            end_kernel(d, i);
+    }
+}
+
+/* Blocks of it go on that wait for other kernels. */
+static void release(struct dispatcher *d, uint32_t slot)
+{
+    struct sm_block_message order = {.number = d->kernels[slot].serial, .kernel = slot};
+    for (uint32_t sm = 0; sm < d->sm_count; sm++)
+        if (!port_send(d->orders, 1 + sm, 0, SM_RELEASE, &order, sizeof order))
+            BUG("an order found no room");
 }
 
 static void event(struct component *self, void *state, const struct event *event)
@@ -450,8 +532,19 @@ static void event(struct component *self, void *state, const struct event *event
     uint32_t slot;
     (void)state;
     memcpy(&slot, event->payload, sizeof slot);
+    if (event->kind == DISPATCH_RELEASE) {
+        release(d, slot);
+        return;
+    }
     d->kernels[slot].started = true;
     hand_out(d);
+}
+
+/* A block has triggered, or ended without. */
+static void block_triggered(struct dispatcher *d, uint32_t slot)
+{
+    if (++d->kernels[slot].triggered == d->kernels[slot].blocks)
+        let_begin(d, slot, true);
 }
 
 /* A block has ended: the dispatcher takes note of one after the other, and fills the room. */
@@ -466,6 +559,8 @@ static void block_ended(struct dispatcher *d, const struct sm_block_message *rep
         kernel->marks[kernel->mark_count++] = component_now(d->component) - kernel->start_ps;
     kernel->unsettled += report->writes;
     give_room(&d->sms[sm], kernel);
+    if (!report->triggered)
+        block_triggered(d, report->kernel);
     hand_out(d);
 }
 
@@ -483,10 +578,13 @@ static void arrive(struct component *self, void *state, struct port *port)
             block_ended(d, &report, event->from - 1);
         else if (event->kind == SM_SETTLED)
             kernel->unsettled--; /* it may come first: the count wraps, and is right in the end */
-        else
+        else if (event->kind == SM_TRIGGERED) {
+            block_triggered(d, report.kernel);
+            hand_out(d);
+        } else
             kernel->failed = true;
-        if (kernel->failed || (kernel->ended == kernel->blocks && !kernel->unsettled))
-            end_kernel(d, kernel);
+        if (event->kind != SM_TRIGGERED && (kernel->failed || has_ended(kernel)))
+            end_kernel(d, report.kernel);
     }
 }
 

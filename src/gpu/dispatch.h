@@ -6,14 +6,21 @@
 
 enum { SHARES = 1 << 16 }; /* of an SM: a block takes SHARES / (blocks that fit) of them */
 
-enum dispatch_event { DISPATCH_LAUNCH, DISPATCH_END };
+enum dispatch_event { DISPATCH_LAUNCH, DISPATCH_RELEASE };
 
 struct dispatch_kernel {
     bool used, started, failed;
     uint64_t blocks, next, ended; /* blocks: of the grid, that were handed out, that ended, */
     uint64_t unsettled;           /* and that ended with writes still under way */
+    uint64_t triggered;           /* blocks that let dependent kernels start, or ended */
+    uint32_t held;                /* by kernels whose blocks have not triggered, */
+    uint32_t held_start;          /* or not all begun: slots; its own blocks are not handed out */
+    uint32_t after;               /* kernels whose end its blocks may wait for, and that have not ended */
+    uint64_t after_ps;            /* when the last of those that have, ended */
+    uint64_t serial;              /* for SM_RELEASE */
     uint32_t share, warps;        /* of a block */
     uint32_t cluster;             /* blocks that begin together; 1: each alone */
+    uint32_t first_sm, sm_count;  /* that it may run on */
     uint64_t order;               /* kernels of an earlier number first */
     uint64_t start_ps, end_ps;    /* TIME_NEVER: it has not ended */
     uint64_t marks[GPU_MARKS];    /* as of gpu_kernel_stats */
@@ -58,7 +65,7 @@ struct dispatcher {
     uint32_t *next_of; /* by member: the same among its own, for blocks that are placed there */
     struct dispatch_queue *queues[SM_KERNELS]; /* [members + 1]; NULL: all blocks run anywhere */
     uint64_t free_at;                          /* ps: when it has taken note of the last block that ended */
-    uint64_t block_ps, warp_ps, latency_ps;
+    uint64_t block_ps, warp_ps, latency_ps, device_launch_ps;
 };
 
 void dispatcher_init(struct dispatcher *dispatcher, const struct dispatch_spec *spec,
@@ -71,6 +78,10 @@ void dispatcher_fini(struct dispatcher *dispatcher);
 
 /* Of a kernel that begins, or was read from a checkpoint; and of one that has ended. */
 void dispatch_place(struct dispatcher *dispatcher, uint32_t slot, const struct launch *launch);
+
+/* A kernel that begins depends on others, as gpu_launch says. Gives when its blocks need not wait for their
+ * end any more, if that is known: a DISPATCH_RELEASE is due then; TIME_NEVER. */
+uint64_t dispatch_depend(struct dispatcher *dispatcher, uint32_t slot, const struct gpu_launch *asked);
 void dispatch_forget(struct dispatcher *dispatcher, uint32_t slot);
 extern const struct component_ops dispatcher_ops;
 

@@ -6,6 +6,8 @@
 
 #define DISPATCH_PARAMS(P, S)                                                                                \
     P(S, count, launch_cycles, "600", "0..1000000", "from a kernel's launch to its first block's leaving")   \
+    P(S, count, device_launch_cycles, "5000", "1000..10000000",                                              \
+      "from a kernel's call that launches another one to that one's launch")                                 \
     P(S, count, end_cycles, "1900", "200..1000000", "from the last block's end to the kernel's")             \
     P(S, real, block_cycles, "1.19", "0..10000", "from one block's end to the next one's, over all SMs")     \
     P(S, real, warp_cycles, "0", "0..10000", "the same for each warp of a block, where that is more")        \

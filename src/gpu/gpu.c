@@ -103,6 +103,7 @@ static bool add_sm(struct gpu *gpu, uint32_t i, const char *path, const struct s
                                .probe = gpu->config.probe ? gpu->config.probe : &probe_of_nobody,
                                .sms_per_tpc = (uint32_t)gpu->config.dispatch->sms_per_tpc,
                                .has_clusters = has_clusters(gpu),
+                               .launch_ps = gpu->dispatcher.device_launch_ps,
                                .siblings_ps = siblings_ps(gpu)};
     engine_rank(gpu->engine, gpu_sm_rank(gpu, i));
     struct island *island = engine_island(gpu->engine, name.at);
@@ -541,15 +542,24 @@ uint32_t gpu_begin(struct gpu *gpu, const struct gpu_launch *asked, uint64_t tim
                                              .code_at = launch->kernel->number * CODE_DISTANCE,
                                              .shared_bytes = carveout(gpu, asked, threads),
                                              .profile = asked->profile};
+    bool limited = asked->sm_count && asked->sm_count <= gpu->sm_count &&
+                   asked->first_sm <= gpu->sm_count - asked->sm_count;
     d->kernels[slot] =
         (struct dispatch_kernel){.used = true,
                                  .blocks = (uint64_t)launch->grid[0] * launch->grid[1] * launch->grid[2],
                                  .cluster = launch_cluster_size(launch),
                                  .share = share_of(asked),
                                  .warps = (threads + lanes - 1) / lanes,
+                                 .first_sm = limited ? asked->first_sm : 0,
+                                 .sm_count = limited ? asked->sm_count : gpu->sm_count,
                                  .order = ++d->launches,
                                  .start_ps = time,
                                  .end_ps = TIME_NEVER};
+    d->kernels[slot].serial = gpu->serial;
+    uint64_t released = dispatch_depend(d, slot, asked);
+    gpu->launches[slot].depends = d->kernels[slot].after || d->kernels[slot].after_ps;
+    if (released != TIME_NEVER)
+        engine_post(gpu->engine, d->component, max_u64(released, time), DISPATCH_RELEASE, &slot, sizeof slot);
     dispatch_place(d, slot, launch);
     rest_cluster_links(gpu);
     count_memory(gpu, &gpu->before[slot]);

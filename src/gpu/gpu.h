@@ -45,6 +45,11 @@ struct gpu_launch {
     const struct launch *launch;
     uint32_t blocks_per_sm; /* that fit on an SM when nothing else is there */
     uint32_t shared_carveout_bytes;
+    /* Slots of kernels that it may run beside as soon as all their blocks have triggered or ended; where they
+     * have another bit, too: as soon as all blocks were handed out, or (apart): as these, and it does not
+     * wait for their end. */
+    uint32_t after, after_start, after_apart;
+    uint32_t first_sm, sm_count; /* that it may run on; 0, or more than there are: all */
     bool cold_caches, profile;
     bool share_code; /* what SMs fetched since the launch before is in the caches of all, as if many launches
                         had come in between, on all SMs */

@@ -98,6 +98,9 @@ enum isa_role {
     ROLE_PRODUCT, /* of matrices, by a group of warps, which goes on meanwhile: role_count is PRODUCT_... */
     ROLE_PRODUCTS_COMMIT, /* the products so far are a group */
     ROLE_PRODUCTS,        /* waits until no more than role_count groups are under way */
+    ROLE_TRIGGER,         /* kernels that depend on this one may start when all blocks did this */
+    ROLE_GRID_WAIT,       /* until the kernels that this one depends on have ended */
+    ROLE_LAUNCH,          /* asks for other kernels: waits until what was written can be seen by the GPU */
     ROLE_COUNT
 };
 

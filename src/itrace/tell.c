@@ -45,7 +45,10 @@ static const char *role_name(uint32_t role)
                                         [ROLE_WAIT] = "waits for counters",
                                         [ROLE_PRODUCT] = "product of a group",
                                         [ROLE_PRODUCTS_COMMIT] = "commits products",
-                                        [ROLE_PRODUCTS] = "waits for products"};
+                                        [ROLE_PRODUCTS] = "waits for products",
+                                        [ROLE_TRIGGER] = "lets dependent kernels start",
+                                        [ROLE_GRID_WAIT] = "waits for kernels before",
+                                        [ROLE_LAUNCH] = "launches"};
     return names[role];
 }
 

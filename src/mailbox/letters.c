@@ -101,6 +101,7 @@ static void launch_archive(struct launch *launch, struct archive *archive)
     ARCHIVE_VALUE(archive, launch->stack_bytes);
     ARCHIVE_VALUE(archive, launch->instruction_limit);
     flag_archive(&launch->cooperative, archive);
+    ARCHIVE_VALUE(archive, launch->graph);
 }
 
 static void side_archive(struct task_side *side, struct archive *archive)
@@ -117,6 +118,10 @@ static void task_archive(struct task *task, struct archive *archive)
     ARCHIVE_VALUE(archive, task->gpu);
     ARCHIVE_VALUE(archive, task->blocks_per_sm);
     ARCHIVE_VALUE(archive, task->shared_carveout_bytes);
+    ARCHIVE_VALUE(archive, task->first_sm);
+    ARCHIVE_VALUE(archive, task->sm_count);
+    ARCHIVE_VALUE(archive, task->after);
+    task->after_count = (uint32_t)archive_number(archive, task->after_count, TASK_AFTER);
     ARCHIVE_VALUE(archive, task->wishes.max_cycles);
     flag_archive(&task->wishes.cold_caches, archive);
     flag_archive(&task->wishes.profile, archive);

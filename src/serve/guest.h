@@ -89,6 +89,8 @@ void guest_close(struct guest *guest, uint64_t at);
 /* job.c: the letter BEGIN becomes a job; one that cannot be begun has failed already. NULL: it makes no
  * sense. */
 struct job *job_new(struct guest *guest, const struct text *body);
+/* Right before it begins: the machine has other numbers for kernels that it depends on than the guest. */
+void job_find_after(const struct guest *guest, struct job *job);
 void job_free(struct job *job);
 bool job_has_news(struct job *job);
 void job_tell(struct job *job, struct archive *archive); /* writes a letter_news */

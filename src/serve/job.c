@@ -122,6 +122,22 @@ static bool makes_sense(const struct guest *guest, const struct letter_begin *le
            (letter->is_kernel || copy_makes_sense(guest, letter));
 }
 
+void job_find_after(const struct guest *guest, struct job *own)
+{
+    struct task *task = &own->task;
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < task->after_count; i++) {
+        const struct job *job = guest->jobs;
+        while (job && job->number != task->after[i].number)
+            job = job->next;
+        if (!job)
+            continue;
+        task->after[count] = task->after[i];
+        task->after[count++].number = job->task.number;
+    }
+    task->after_count = count;
+}
+
 struct job *job_new(struct guest *guest, const struct text *body)
 {
     struct letter_begin letter = {0};

@@ -44,6 +44,7 @@ void serve_begin_jobs(struct serve *serve)
             *(job->task.launch ? &serve->counts.kernels : &serve->counts.copies) += 1;
             if (serve->options->begins)
                 serve->options->begins(serve->options->user, &job->asked);
+            job_find_after(guest, job);
             machine_begin(serve->machine, &job->task);
         }
     }

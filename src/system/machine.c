@@ -115,6 +115,7 @@ static void begin_task(struct machine *base, struct task *task)
 {
     struct local_machine *machine = machine_local(base);
     tasks_begin(machine, task);
+    task->number = machine->begun++;
     if (machine->journal)
         journal_begin(machine->journal, task);
 }
@@ -284,6 +285,10 @@ static bool run(struct local_machine *machine, uint64_t until, struct err *err)
             continue;
         }
         machine->now = min_u64(stop, ended);
+        if (outcome == ENGINE_UNTIL && engine_time(machine->engine) < machine->now) {
+            machine->now = engine_time(machine->engine); /* a kernel has launched another one */
+            return true;
+        }
         bool late = tasks_stop_late(machine);
         if (machine->now >= until)
             return tasks_finish(machine) || late;

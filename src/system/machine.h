@@ -36,6 +36,15 @@ struct task_wishes {
     bool profile;        /* counts for each instruction */
 };
 
+/* A kernel of the same GPU, by its task's number, that another one depends on. */
+enum { TASK_AFTER = 8 };
+struct task_after {
+    uint64_t number;
+    uint32_t at_start; /* blocks may begin when all its blocks have begun; else, when all have triggered or
+                          ended */
+    uint32_t apart;    /* and they do not wait for its end */
+};
+
 /* The caller owns it and keeps it until it is done. */
 struct task {
     /* What to do: a kernel when launch is set, or else a copy, or a fill. */
@@ -43,8 +52,12 @@ struct task {
     uint32_t gpu;           /* the device; homes are another matter (system_members) */
     uint32_t blocks_per_sm; /* of a kernel: that fit on an SM (occupancy) */
     uint32_t
-        shared_carveout_bytes; /* of a kernel: what it prefers shared memory of an SM to be; 0: as needed */
-    struct task_wishes wishes; /* of a kernel: beside those of machine_options */
+        shared_carveout_bytes;   /* of a kernel: what it prefers shared memory of an SM to be; 0: as needed */
+    uint32_t first_sm, sm_count; /* of a kernel: SMs that it may run on; 0: all */
+    struct task_wishes wishes;   /* of a kernel: beside those of machine_options */
+    struct task_after
+        after[TASK_AFTER]; /* of a kernel: others that it begins beside, if they have not ended */
+    uint32_t after_count;
     enum copy_direction direction; /* of a copy to another GPU: `gpu` is that one */
     struct task_side to, from;
     uint64_t width, height, depth; /* of what is copied, width in bytes */

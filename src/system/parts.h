@@ -81,6 +81,7 @@ struct local_machine {
     uint32_t gpu_count, members; /* of each, which are homes */
     struct task *waiting;        /* kernels that no slot was free for; and copies, which take turns */
     uint64_t now;
+    uint64_t begun; /* tasks */
     uint64_t running;
     bool broken;              /* a run was interrupted: nothing can begin any more */
     struct journal *journal;  /* NULL: no checkpoint is wanted */

@@ -32,6 +32,22 @@ static void tell(const struct local_machine *machine, const struct task *task, e
                                         .bytes = task->width * task->height * task->depth});
 }
 
+/* Those of the kernels it depends on that have not ended. */
+static void find_slots(const struct gpu_slot *gpu, const struct task *task, struct gpu_launch *launch)
+{
+    for (uint32_t i = 0; i < task->after_count; i++) {
+        const struct task_after *after = &task->after[i];
+        for (uint32_t slot = 0; slot < SM_KERNELS; slot++) {
+            uint32_t bit = UINT32_C(1) << slot;
+            if (!gpu->kernels[slot] || gpu->kernels[slot]->number != after->number)
+                continue;
+            launch->after |= bit;
+            launch->after_start |= after->at_start ? bit : 0;
+            launch->after_apart |= after->apart ? bit : 0;
+        }
+    }
+}
+
 static bool begin_kernel(struct local_machine *machine, struct task *task)
 {
     struct gpu_slot *gpu = &machine->gpus[task->gpu];
@@ -44,9 +60,12 @@ static bool begin_kernel(struct local_machine *machine, struct task *task)
     struct gpu_launch launch = {.launch = task->launch,
                                 .blocks_per_sm = task->blocks_per_sm,
                                 .shared_carveout_bytes = task->shared_carveout_bytes,
+                                .first_sm = task->first_sm,
+                                .sm_count = task->sm_count,
                                 .cold_caches = task->wishes.cold_caches && !machine->running,
                                 .share_code = task->wishes.share_code && !machine->running,
                                 .profile = task->wishes.profile};
+    find_slots(gpu, task, &launch);
     uint32_t slot = gpu_begin(gpu->gpu, &launch, machine->now);
     if (slot == SM_KERNELS)
         return false;

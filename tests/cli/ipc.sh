@@ -19,6 +19,19 @@ for gpus in 1 2; do
     done
 done
 
+# a memory pool
+gcc -o pools "$HEDDLE_HOME/tests/programs/pools.c" -L"$libraries" -l:libcuda.so.1 || fail 'pools.c does not compile'
+for how in '--mode functional' '--shared --system h200 --set gpu.sm_count=8'; do
+    # shellcheck disable=SC2086
+    run run $how ./pools
+    expect_status 0
+    expect_line out '^pools child: ok$'
+    expect_line out '^pools: ok$'
+done
+run run --mode timing --set gpu.sm_count=8 ./pools
+[[ $status != 0 ]] || fail 'processes share a pool of two machines'
+expect_line err '^heddle: processes that share GPU memory need one machine: heddle run --shared'
+
 # a machine of heddle serve
 "$HEDDLE" serve m --set gpu.sm_count=8 --patience 0.2s --quiet >serve.out 2>serve.err </dev/null &
 server=$!

@@ -87,6 +87,33 @@ run bench stencil2d --mode timing "${machine[@]}" --json alone.json
 told alone.json
 ! cmp -s alone.json.told two0.json.told || fail 'two programs on one GPU do not slow each other'
 
+# ---- two whose kernels overlap take the same SMs: an SM with room for one block gives it to one after the other ----
+
+small=(--set gpu.sm_count=1 --set gpu.blocks_per_sm=1)
+work=(loop --kind 0 --rounds 100 --blocks 1)
+serve "${small[@]}" --programs 1
+behind 0 alone.json "${work[@]}" --seat 1
+wait "$!"
+served 0
+for turn in first again; do
+    serve "${small[@]}" --programs 2
+    behind 0 one.$turn.json "${work[@]}" --seat 1
+    one=$!
+    behind 0.1 two.$turn.json "${work[@]}" --seat 2
+    wait "$!" "$one"
+    served 0
+done
+expect_same_launches 'the first of two kernels on one SM, again' one.first.json one.again.json
+expect_same_launches 'the second of two kernels on one SM, again' two.first.json two.again.json
+python3 - <<'END' || fail 'kernels of two programs did not take turns on an SM'
+import json
+launches = [json.load(open(name + ".json"))["launches"][0] for name in ("alone", "one.first", "two.first")]
+alone, one, two = [(x["start_ps"], x["end_ps"]) for x in launches]
+held = launches[0]["metrics"]["sm__cycles_active.max"] * 1e12 / 1.98e9
+assert one == alone and two[0] == one[0]  # the first one is not held up,
+assert two[1] - one[1] > 0.9 * held       # and the second one's block comes behind that of the first
+END
+
 # ---- a program that heddle run starts ----
 gcc -o launch "$HEDDLE_HOME/tests/programs/launch.c" -L"$(dirname "$HEDDLE")/cuda" -l:libcuda.so.1 || fail 'launch.c does not compile'
 launch=(./launch "$HEDDLE_HOME/tests/programs/causes.ptx" units 64 256 64)

@@ -9,9 +9,10 @@ static inline void *capture_step(void *graph, struct command *command, struct st
                                  struct device *device, const struct captured_list *after)
 {
     struct action *action = command ? action_new(command) : NULL;
-    uint32_t before[8], count = 0;
+    struct play_edge before[8];
+    uint32_t count = 0;
     for (; count < after->count; count++)
-        before[count] = (uint32_t)(uintptr_t)after->at[count].node - 1;
+        before[count] = (struct play_edge){(uint32_t)(uintptr_t)after->at[count].node - 1, WAIT_FOR_END};
     uint32_t step = play_add(
         graph,
         &(struct play_step){
@@ -26,7 +27,7 @@ static inline bool capture_step_is_before(struct play *play, uint32_t step, uint
     if (step == other)
         return true;
     for (uint32_t i = 0; i < what->after_count; i++) {
-        if (capture_step_is_before(play, step, what->after[i]))
+        if (capture_step_is_before(play, step, what->after[i].step))
             return true;
     }
     return false;

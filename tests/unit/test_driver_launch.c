@@ -84,6 +84,34 @@ static void a_kernel_writes_its_result(void **state)
     stop(&t);
 }
 
+/* mad.f32 of the first GPUs, which had no rounding, is fma.rn.ftz.f32 on later ones, as NVIDIA's manual says;
+ * code for later ones may not have it. */
+static void older_code_multiplies_and_adds_without_a_rounding(void **state)
+{
+    (void)state;
+    static const char kernel[] = ".version 1.4\n.target %s\n.entry k(.param .u64 p)\n{\n.reg .u64 %%rd1; "
+                                 ".reg .f32 %%f<5>;\nld.param.u64 %%rd1, [p];\nld.global.f32 %%f1, [%%rd1];\n"
+                                 "ld.global.f32 %%f2, [%%rd1+4];\nmad.f32 %%f3, %%f1, %%f1, %%f2;\n"
+                                 "mad.f32 %%f4, %%f2, %%f2, %%f2;\nst.global.f32 [%%rd1], %%f3;\n"
+                                 "st.global.f32 [%%rd1+4], %%f4;\nexit;\n}\n";
+    struct under_test t;
+    struct launch_config one = config(1, 1);
+    float values[2] = {1.0000001f, 1e-40f}; /* the second is subnormal */
+    char text[1024];
+    uint64_t at;
+    start(&t);
+    CHECK(memory_alloc(t.device, sizeof values, &at));
+    CHECK(stream_copy_bytes(t.first, at, address_of(values), sizeof values, true));
+    snprintf(text, sizeof text, kernel, "sm_10, map_f64_to_f32");
+    CHECK(stream_launch(t.first, find(load(&t, text), "k"), &one, (void *[]){&at}));
+    CHECK(stream_copy_bytes(t.first, address_of(values), at, sizeof values, true));
+    assert_true(values[0] == __builtin_fmaf(1.0000001f, 1.0000001f, 0) && values[1] == 0);
+    snprintf(text, sizeof text, kernel, "sm_20");
+    assert_int_not_equal(stream_launch(t.first, find(load(&t, text), "k"), &one, (void *[]){&at}),
+                         RESULT_SUCCESS);
+    stop(&t);
+}
+
 static void variables_have_a_place_on_each_device(void **state)
 {
     (void)state;
@@ -748,6 +776,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_kernel_writes_its_result),
+        cmocka_unit_test(older_code_multiplies_and_adds_without_a_rounding),
         cmocka_unit_test(variables_have_a_place_on_each_device),
         cmocka_unit_test(a_launch_is_checked_as_cuda_does),
         cmocka_unit_test(attributes_are_kept_in_their_bounds),

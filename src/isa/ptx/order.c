@@ -1,8 +1,9 @@
 /* The order of an opcode's modifiers. ptxas accepts most of them in any order, as long as types keep theirs;
  * tables of opcodes have each in one order: the usual one, with types last. */
-#include "ptx/ptx.h"
+#include "ptx/parse.h"
 #include "base/bits.h"
 
+#include <stdio.h>
 #include <string.h>
 
 enum { PARTS_MOST = 16, RANK_PLAIN = 1, RANK_TYPE = 9 };
@@ -50,6 +51,19 @@ static bool is_as_written(const char *opcode, size_t length)
         if (strlen(as_written[i]) == length && !strncmp(opcode, as_written[i], length))
             return true;
     return opcode[0] == 'v' && strncmp(opcode, "vote", length) != 0;
+}
+
+/* Of the first GPUs, which had no rounding: later ones do what NVIDIA's manual says of them. */
+static const struct older {
+    const char *opcode, *now;
+} older[] = {{"mad.f32", "mad.rn.ftz.f32"}, {"mad.sat.f32", "mad.rn.ftz.sat.f32"}};
+
+bool parse_older_opcode(const char *opcode, char *now, size_t room)
+{
+    for (size_t i = 0; i < COUNT_OF(older); i++)
+        if (!strcmp(opcode, older[i].opcode))
+            return (size_t)snprintf(now, room, "%s", older[i].now) < room;
+    return false;
 }
 
 bool ptx_order_opcode(const char *opcode, char *ordered, size_t room)

@@ -27,6 +27,9 @@ enum { MOST_NESTING = 60 };
 /* ---- tokens (parse.c) ---- */
 
 /* "NAME:LINE: found 'TOKEN', expected ..." of the current token; returns false. */
+/* What an opcode that only code for sm_1x may have (mad.f32) is on later GPUs (order.c). */
+bool parse_older_opcode(const char *opcode, char *now, size_t room);
+
 bool parse_fail(struct parser *parser, const char *format, ...) __attribute__((format(__printf__, 2, 3)));
 bool parse_fail_twice(struct parser *parser, const struct token *token, const struct name *name);
 

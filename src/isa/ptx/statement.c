@@ -35,11 +35,15 @@ static bool bind_params(struct parser *parser, struct ptx_variable *params, uint
     return true;
 }
 
+enum { OLDEST_TARGET = 20 }; /* code for GPUs before is older PTX */
+
 static struct name *usual_opcode(struct parser *parser, struct name *opcode)
 {
     char ordered[128];
     if (!opcode->usual)
-        opcode->usual = ptx_order_opcode(opcode->text, ordered, sizeof ordered)
+        opcode->usual = (parser->module->target < OLDEST_TARGET &&
+                         parse_older_opcode(opcode->text, ordered, sizeof ordered)) ||
+                                ptx_order_opcode(opcode->text, ordered, sizeof ordered)
                             ? scope_name(&parser->scopes, ordered, strlen(ordered))
                             : opcode;
     return opcode->usual;

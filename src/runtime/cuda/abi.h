@@ -164,6 +164,10 @@ struct cudaLaunchAttribute {
         int cooperative, programmatic;
         struct dim3 cluster;
         cudaEvent_t event;
+        struct {
+            cudaEvent_t event;
+            int flags, at_block_start; /* of a programmatic event */
+        } record;
     } value;
 };
 

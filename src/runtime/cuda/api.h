@@ -129,7 +129,7 @@ struct driver *cuda_driver(void);
  * its memory and streams. */
 struct context {
     struct device *device;
-    bool is_primary;
+    bool is_primary, is_green;
     cudaError_t error; /* of every call that needs it: it was lost; or SUCCESS */
     unsigned flags, retained;
     int cache_config;
@@ -143,6 +143,8 @@ void cuda_keep_context(struct context *context, bool known);
 void cuda_set_bad_context(void); /* a handle that is none */
 bool cuda_push_context(struct context *context);
 bool cuda_pop_context(struct context **context);
+/* A stream that is made in a green context (cu_green.c). */
+void cuda_green_limit(struct context *context, struct stream *stream);
 struct context *cuda_primary(unsigned device); /* NULL beyond the last device */
 
 cudaError_t cuda_initialize(void);

@@ -1,5 +1,7 @@
 /* The driver of the process, and the contexts that threads have current. */
 #include "runtime/cuda/api.h"
+#include "runtime/cuda/graph.h"
+#include "runtime/cuda/launch.h"
 #include "base/mem.h"
 #include "base/pointers.h"
 
@@ -15,11 +17,25 @@ static struct driver *driver;
 static struct context *primaries; /* by device */
 static _Atomic bool initialized;
 
+const char *cudaGetErrorName(cudaError_t error), *cudaGetErrorString(cudaError_t error);
+
+static const char *error_text(int code, bool is_name)
+{
+    return is_name ? cudaGetErrorName(code) : cudaGetErrorString(code);
+}
+
+/* For kernels that ask. */
+static const struct driver_library library = {.attribute = cuda_attribute,
+                                              .error_text = error_text,
+                                              .fill_function = cuda_fill_attributes,
+                                              .graph = graph_exec_for_kernels};
+
 static void start(void)
 {
     driver = common_start(NULL);
     if (!driver)
         return;
+    driver_set_library(driver, &library);
     primaries = mem_alloc(driver_device_count(driver), sizeof *primaries);
     for (unsigned i = 0; i < driver_device_count(driver); i++)
         primaries[i] = (struct context){.device = driver_device(driver, i), .is_primary = true, .id = i + 1};

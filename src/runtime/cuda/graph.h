@@ -139,6 +139,7 @@ cudaError_t graph_exec_set_child(struct graph_exec *exec, const struct graph_nod
 cudaError_t graph_exec_enable(struct graph_exec *exec, const struct graph_node *node, bool enabled);
 cudaError_t graph_exec_is_enabled(struct graph_exec *exec, const struct graph_node *node, unsigned *enabled);
 cudaError_t graph_exec_launch(struct graph_exec *exec, cudaStream_t stream);
+const struct play *graph_exec_for_kernels(uint64_t handle); /* that kernels launch; NULL: they may not */
 cudaError_t graph_exec_destroy(struct graph_exec *exec);
 
 /* ---- capture ---- */

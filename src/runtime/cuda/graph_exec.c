@@ -52,11 +52,11 @@ unsigned long long graph_exec_number(const struct graph_exec *exec)
 /* ---- from a graph to a play ---- */
 
 struct steps {
-    uint32_t *at;
+    struct play_edge *at;
     uint32_t count, capacity;
 };
 
-static void add_step(struct steps *steps, uint32_t step)
+static void add_step(struct steps *steps, struct play_edge step)
 {
     size_t count = steps->count, capacity = steps->capacity;
     mem_grow(steps->at, count, capacity);
@@ -105,10 +105,20 @@ static void build_node(struct play *play, struct graph_node *node, const struct 
     } else {
         node->step = node->end = add_to_play(play, node, node->action_count ? node->actions[0] : NULL, after);
         for (size_t i = 1; i < node->action_count; i++) {
-            struct steps before = {&node->end, 1, 1};
+            struct steps before = {&(struct play_edge){node->end, WAIT_FOR_END}, 1, 1};
             node->end = add_to_play(play, node, node->actions[i], &before);
         }
     }
+}
+
+/* What a kernel waits for of a kernel before it. */
+static struct play_edge edge_of(const struct graph_node *to, const struct graph_edge *edge)
+{
+    static const enum launch_wait by_port[] = {[PORT_DEFAULT] = WAIT_FOR_END,
+                                               [PORT_PROGRAMMATIC] = WAIT_FOR_TRIGGER,
+                                               [PORT_LAUNCH_ORDER] = WAIT_FOR_START_APART};
+    bool kernels = to->work.kind == NODE_KERNEL && edge->node->work.kind == NODE_KERNEL;
+    return (struct play_edge){edge->node->end, kernels ? by_port[edge->data.from_port] : WAIT_FOR_END};
 }
 
 /* Gives the steps that nothing of the graph comes after. */
@@ -121,7 +131,7 @@ static struct steps build(struct play *play, struct graph *graph, const struct s
     for (size_t i = 0; i < graph->count; i++) {
         after.count = 0;
         for (size_t k = 0; k < nodes[i]->before_count; k++)
-            add_step(&after, nodes[i]->before[k].node->end);
+            add_step(&after, edge_of(nodes[i], &nodes[i]->before[k]));
         build_node(play, nodes[i], after.count ? &after : entry);
     }
     for (size_t i = 0; i < graph->count; i++)
@@ -132,7 +142,7 @@ static struct steps build(struct play *play, struct graph *graph, const struct s
     }
     for (size_t i = 0; i < graph->count; i++) {
         if (!nodes[i]->mark)
-            add_step(&ends, nodes[i]->end);
+            add_step(&ends, (struct play_edge){nodes[i]->end, WAIT_FOR_END});
     }
     for (uint32_t i = 0; !graph->count && i < entry->count; i++)
         add_step(&ends, entry->at[i]);
@@ -159,7 +169,7 @@ static void add_initial_values(struct play *play, const struct graph *graph, str
                                                            .after_count = entry->count});
         node_release_actions(actions, count);
         entry->count = 0;
-        add_step(entry, step);
+        add_step(entry, (struct play_edge){step, WAIT_FOR_END});
     }
     for (size_t i = 0; i < graph->count; i++) {
         for (size_t k = 0; k < graph->nodes[i]->body_count; k++)
@@ -268,6 +278,8 @@ cudaError_t graph_instantiate(struct graph_exec **exec, struct graph *graph, uns
     (*exec)->flags = flags;
     (*exec)->copy = graph_copy(graph);
     (*exec)->play = play_of((*exec)->copy);
+    if (flags & GRAPH_DEVICE_LAUNCH)
+        play_set_handle((*exec)->play, (uintptr_t)*exec);
     if (memory) {
         (*exec)->of = graph;
         graph->exec = *exec;
@@ -476,6 +488,8 @@ static void take_graph(struct graph_exec *exec, const struct graph *graph)
     graph_free(exec->copy);
     play_free(exec->play);
     exec->copy = copy;
+    if (exec->flags & GRAPH_DEVICE_LAUNCH)
+        play_set_handle(play, (uintptr_t)exec);
     exec->play = play;
 }
 
@@ -492,6 +506,12 @@ cudaError_t graph_exec_update(struct graph_exec *exec, struct graph *graph, stru
 }
 
 /* ---- launches ---- */
+
+const struct play *graph_exec_for_kernels(uint64_t handle)
+{
+    const struct graph_exec *exec = (const struct graph_exec *)(uintptr_t)handle;
+    return graph_exec_is_known(exec) && exec->flags & GRAPH_DEVICE_LAUNCH ? exec->play : NULL;
+}
 
 cudaError_t graph_exec_launch(struct graph_exec *exec, cudaStream_t handle)
 {

@@ -19,6 +19,8 @@ cudaError_t cuda_launch(struct function *function, const struct launch_request *
 cudaError_t cuda_launch_any(struct function *function, const struct launch_request *request, void **arguments,
                             void **extra);
 
+/* As kernels are told. */
+uint32_t cuda_fill_attributes(const struct function_facts *facts, void *to, size_t room);
 cudaError_t cuda_function_attributes(struct function *function, struct device *device,
                                      struct cudaFuncAttributes *attributes);
 

@@ -15,9 +15,17 @@ static cudaError_t check_event(cudaEvent_t event)
     return event_flags(event) & EVENT_NO_TIMING ? cudaSuccess : cudaErrorNotSupported;
 }
 
-/* Turns a request into what the driver takes; events that follow the launch go to `events`, 2 at most. */
+/* Events that a launch records: when its blocks have triggered, and when they have begun. */
+struct launch_events {
+    struct {
+        cudaEvent_t event; /* or NULL */
+        enum launch_wait how;
+    } at[2];
+};
+
+/* Turns a request into what the driver takes. */
 static cudaError_t configure(const struct launch_request *request, struct launch_config *config,
-                             cudaEvent_t events[2])
+                             struct launch_events *events)
 {
     *config = (struct launch_config){.grid = {request->grid.x, request->grid.y, request->grid.z},
                                      .block = {request->block.x, request->block.y, request->block.z},
@@ -46,10 +54,12 @@ static cudaError_t configure(const struct launch_request *request, struct launch
             config->programmatic = attribute->value.programmatic != 0;
             break;
         case LAUNCH_PROGRAMMATIC_EVENT:
-            events[0] = attribute->value.event;
+            events->at[0].event = attribute->value.event;
+            events->at[0].how = attribute->value.record.at_block_start ? WAIT_FOR_START : WAIT_FOR_TRIGGER;
             break;
         case LAUNCH_COMPLETION_EVENT:
-            events[1] = attribute->value.event;
+            events->at[1].event = attribute->value.event;
+            events->at[1].how = WAIT_FOR_START_APART;
             break;
         default:; /* the others are about speed */
         }
@@ -57,10 +67,11 @@ static cudaError_t configure(const struct launch_request *request, struct launch
     return cudaSuccess;
 }
 
-static cudaError_t record_events(cudaError_t error, struct stream *stream, cudaEvent_t events[2])
+static cudaError_t record_events(cudaError_t error, struct stream *stream, const struct launch_events *events)
 {
     for (int i = 0; !error && i < 2; i++)
-        error = events[i] ? event_record(events[i], stream) : RESULT_SUCCESS;
+        error = events->at[i].event ? event_record_launch(events->at[i].event, stream, events->at[i].how)
+                                    : RESULT_SUCCESS;
     return error;
 }
 
@@ -84,28 +95,28 @@ static cudaError_t tell_refused(const struct function *function, struct stream *
 cudaError_t cuda_launch(struct function *function, const struct launch_request *request, void **arguments)
 {
     struct launch_config config;
-    cudaEvent_t events[2] = {NULL, NULL};
-    cudaError_t error = function ? configure(request, &config, events) : cudaErrorInvalidResourceHandle;
+    struct launch_events events = {0};
+    cudaError_t error = function ? configure(request, &config, &events) : cudaErrorInvalidResourceHandle;
     if (error)
         return error;
     struct stream *stream = cuda_stream(request->stream);
     err_set(driver_detail_err(), "%s", "");
     error = tell_refused(function, stream, stream_launch(stream, function, &config, arguments));
-    return record_events(error, stream, events);
+    return record_events(error, stream, &events);
 }
 
 static cudaError_t launch_packed(struct function *function, const struct launch_request *request,
                                  const void *arguments, size_t bytes)
 {
     struct launch_config config;
-    cudaEvent_t events[2] = {NULL, NULL};
-    cudaError_t error = function ? configure(request, &config, events) : cudaErrorInvalidResourceHandle;
+    struct launch_events events = {0};
+    cudaError_t error = function ? configure(request, &config, &events) : cudaErrorInvalidResourceHandle;
     if (error)
         return error;
     struct stream *stream = cuda_stream(request->stream);
     err_set(driver_detail_err(), "%s", "");
     error = tell_refused(function, stream, stream_launch_packed(stream, function, &config, arguments, bytes));
-    return record_events(error, stream, events);
+    return record_events(error, stream, &events);
 }
 
 cudaError_t cuda_launch_any(struct function *function, const struct launch_request *request, void **arguments,
@@ -226,6 +237,34 @@ API_ANY(__cudaPopCallConfiguration, (grid, block, shared_bytes, stream), struct 
 
 /* ---- about kernels ---- */
 
+static void fill_attributes(const struct function_facts *facts, struct cudaFuncAttributes *attributes)
+{
+    memset(attributes, 0, offsetof(struct cudaFuncAttributes, reserved));
+    attributes->sharedSizeBytes = facts->kernel->shared_bytes;
+    attributes->constSizeBytes = facts->kernel->const_bytes;
+    attributes->localSizeBytes = facts->kernel->local_bytes;
+    attributes->maxThreadsPerBlock = (int)facts->max_threads;
+    attributes->numRegs = (int)facts->kernel->registers;
+    attributes->ptxVersion = (int)facts->kernel->target;
+    attributes->binaryVersion = (int)facts->binary_version;
+    attributes->maxDynamicSharedSizeBytes = (int)facts->max_dynamic_shared;
+    attributes->preferredShmemCarveout = facts->carveout;
+    attributes->clusterDimMustBeSet = facts->kernel->explicit_cluster;
+    attributes->requiredClusterWidth = (int)facts->kernel->cluster[0];
+    attributes->requiredClusterHeight = (int)facts->kernel->cluster[1];
+    attributes->requiredClusterDepth = (int)facts->kernel->cluster[2];
+    attributes->nonPortableClusterSizeAllowed = facts->non_portable;
+}
+
+uint32_t cuda_fill_attributes(const struct function_facts *facts, void *to, size_t room)
+{
+    struct cudaFuncAttributes attributes = {0};
+    fill_attributes(facts, &attributes);
+    REQUIRE(room >= sizeof attributes);
+    memcpy(to, &attributes, sizeof attributes);
+    return sizeof attributes;
+}
+
 cudaError_t cuda_function_attributes(struct function *function, struct device *device,
                                      struct cudaFuncAttributes *attributes)
 {
@@ -233,21 +272,7 @@ cudaError_t cuda_function_attributes(struct function *function, struct device *d
     cudaError_t error = function ? function_facts(function, device, &facts) : cudaErrorInvalidResourceHandle;
     if (error)
         return error == cudaErrorSymbolNotFound ? cudaErrorInvalidResourceHandle : error;
-    memset(attributes, 0, offsetof(struct cudaFuncAttributes, reserved));
-    attributes->sharedSizeBytes = facts.kernel->shared_bytes;
-    attributes->constSizeBytes = facts.kernel->const_bytes;
-    attributes->localSizeBytes = facts.kernel->local_bytes;
-    attributes->maxThreadsPerBlock = (int)facts.max_threads;
-    attributes->numRegs = (int)facts.kernel->registers;
-    attributes->ptxVersion = (int)facts.kernel->target;
-    attributes->binaryVersion = (int)facts.binary_version;
-    attributes->maxDynamicSharedSizeBytes = (int)facts.max_dynamic_shared;
-    attributes->preferredShmemCarveout = facts.carveout;
-    attributes->clusterDimMustBeSet = facts.kernel->explicit_cluster;
-    attributes->requiredClusterWidth = (int)facts.kernel->cluster[0];
-    attributes->requiredClusterHeight = (int)facts.kernel->cluster[1];
-    attributes->requiredClusterDepth = (int)facts.kernel->cluster[2];
-    attributes->nonPortableClusterSizeAllowed = facts.non_portable;
+    fill_attributes(&facts, attributes);
     return cudaSuccess;
 }
 

@@ -1,5 +1,8 @@
 /* Stream-ordered memory and the pools it comes from. */
 #include "runtime/cuda/memory.h"
+#include "driver/ipc.h"
+
+enum { POSIX_FILE = 1 }; /* a type of handles: the one that there is */
 
 API_PTSZ(cudaMallocAsync, (pointer, bytes, stream), void **pointer, size_t bytes, cudaStream_t stream)
 {
@@ -33,11 +36,14 @@ cudaError_t cuda_pool_new(struct memory_pool **pool, const struct cudaMemPoolPro
                                 ? cuda_device_at(properties->location.id)
                                 : NULL;
     enum { PINNED = 1 };
-    if (properties && properties->handleTypes)
+    if (properties && properties->handleTypes & ~POSIX_FILE)
         return cudaErrorNotSupported;
-    return pool && device && properties->allocType == PINNED
-               ? memory_pool_new(device, properties->maxSize, pool)
-               : cudaErrorInvalidValue;
+    if (!pool || !device || properties->allocType != PINNED)
+        return cudaErrorInvalidValue;
+    cudaError_t error = memory_pool_new(device, properties->maxSize, pool);
+    if (!error && properties->handleTypes)
+        error = memory_pool_share(*pool);
+    return error;
 }
 
 API(cudaMemPoolCreate, (pool, properties), cudaMemPool_t *pool, const struct cudaMemPoolProps *properties)
@@ -45,18 +51,63 @@ API(cudaMemPoolCreate, (pool, properties), cudaMemPool_t *pool, const struct cud
     return cuda_pool_new(pool, properties);
 }
 
-/* No pool was made to be shared, nor is its memory: cuda_pool_new refuses that. */
+/* ---- pools of several processes; codes of wrong uses are as CUDA's manual has them, not compared with a GPU
+ * ---- */
+
 API(cudaMemPoolExportToShareableHandle, (handle, pool, type, flags), void *handle, cudaMemPool_t pool,
     int type, unsigned flags)
 {
-    (void)handle, (void)pool, (void)type, (void)flags;
-    return cudaErrorInvalidValue;
+    if (!handle || !pool || type != POSIX_FILE || flags)
+        return cudaErrorInvalidValue;
+    return memory_pool_export(pool, handle);
 }
 
-API(cudaMemPoolExportPointer, (data, pointer), void *data, void *pointer)
+API(cudaMemPoolImportFromShareableHandle, (pool, handle, type, flags), cudaMemPool_t *pool, void *handle,
+    int type, unsigned flags)
 {
-    (void)data, (void)pointer;
-    return cudaErrorInvalidValue;
+    if (!pool || type != POSIX_FILE || flags)
+        return cudaErrorInvalidValue;
+    return memory_pool_import(cuda_driver(), (int)(intptr_t)handle, pool);
+}
+
+API(cudaMemPoolExportPointer, (data, pointer), struct ipc_handle *data, void *pointer)
+{
+    return data && pointer ? memory_pool_export_pointer(cuda_driver(), (uint64_t)(uintptr_t)pointer, data)
+                           : cudaErrorInvalidValue;
+}
+
+API(cudaMemPoolImportPointer, (pointer, pool, data), void **pointer, cudaMemPool_t pool,
+    struct ipc_handle *data)
+{
+    uint64_t address = 0;
+    if (!pointer || !pool || !data)
+        return cudaErrorInvalidValue;
+    cudaError_t error = memory_pool_import_pointer(pool, data, &address);
+    *pointer = (void *)(uintptr_t)address;
+    return error;
+}
+
+CU(cuMemPoolExportToShareableHandle, (handle, pool, type, flags), void *handle, cudaMemPool_t pool, int type,
+   unsigned long long flags)
+{
+    return cudaMemPoolExportToShareableHandle_body(handle, pool, type, (unsigned)flags);
+}
+
+CU(cuMemPoolImportFromShareableHandle, (pool, handle, type, flags), cudaMemPool_t *pool, void *handle,
+   int type, unsigned long long flags)
+{
+    return cudaMemPoolImportFromShareableHandle_body(pool, handle, type, (unsigned)flags);
+}
+
+CU(cuMemPoolExportPointer, (data, pointer), struct ipc_handle *data, unsigned long long pointer)
+{
+    return cudaMemPoolExportPointer_body(data, (void *)(uintptr_t)pointer);
+}
+
+CU(cuMemPoolImportPointer, (pointer, pool, data), unsigned long long *pointer, cudaMemPool_t pool,
+   struct ipc_handle *data)
+{
+    return cudaMemPoolImportPointer_body((void **)pointer, pool, data);
 }
 
 API(cudaMemPoolDestroy, (pool), cudaMemPool_t pool)

@@ -12,6 +12,8 @@ cudaError_t cuda_stream_new(struct stream **stream, unsigned flags, int priority
     priority = priority > 0 ? 0 : priority < PRIORITY_GREATEST ? PRIORITY_GREATEST : priority;
     cudaError_t error = stream_new(cuda_device(), flags, priority, stream);
     if (!error)
+        cuda_green_limit(cuda_context(), *stream);
+    if (!error)
         common_add_stream(*stream);
     return error;
 }

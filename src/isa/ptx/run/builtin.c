@@ -59,22 +59,43 @@ void builtin_write(const struct warp *w, uint32_t lane, uint64_t at, uint32_t by
         *(uint32_t *)access_local(w, at + i, lane) = (uint32_t)(value >> 8 * i);
 }
 
-bool builtin_store(const struct warp *w, uint32_t lane, uint64_t at, const void *from, size_t bytes)
+/* A word of `bytes` of them that a generic address leads to; NULL: the thread may not go there. */
+static void *word_at(const struct warp *w, uint32_t lane, uint64_t at, size_t bytes, size_t word, bool writes)
 {
     enum ptx_space space = access_space_at(at);
     struct range range;
+    if (space == PTX_LOCAL && at - WINDOW_LOCAL + bytes <= w->local_bytes)
+        return access_local(w, at - WINDOW_LOCAL + word, lane);
+    if (space == PTX_SHARED && at - WINDOW_SHARED + bytes <= w->isa.block->shared_bytes)
+        return w->isa.block->shared + (at - WINDOW_SHARED) + word;
+    if (space == PTX_LOCAL || space == PTX_SHARED || !worker_find(w->isa.block->worker, at + word, &range) ||
+        (writes && range.read_only))
+        return NULL;
+    return (void *)(uintptr_t)(at + word);
+}
+
+bool builtin_store(const struct warp *w, uint32_t lane, uint64_t at, const void *from, size_t bytes)
+{
     if (at % sizeof(uint32_t) || bytes % sizeof(uint32_t))
         return false;
     for (size_t i = 0; i < bytes; i += sizeof(uint32_t)) {
-        void *to = (void *)(uintptr_t)(at + i);
-        if (space == PTX_LOCAL && at - WINDOW_LOCAL + bytes <= w->local_bytes)
-            to = access_local(w, at - WINDOW_LOCAL + i, lane);
-        else if (space == PTX_SHARED && at - WINDOW_SHARED + bytes <= w->isa.block->shared_bytes)
-            to = w->isa.block->shared + (at - WINDOW_SHARED) + i;
-        else if (space == PTX_LOCAL || space == PTX_SHARED ||
-                 !worker_find(w->isa.block->worker, at + i, &range) || range.read_only)
+        void *to = word_at(w, lane, at, bytes, i, true);
+        if (!to)
             return false;
         memcpy(to, (const char *)from + i, sizeof(uint32_t));
+    }
+    return true;
+}
+
+bool builtin_load(const struct warp *w, uint32_t lane, uint64_t at, void *to, size_t bytes)
+{
+    if (at % sizeof(uint32_t) || bytes % sizeof(uint32_t))
+        return false;
+    for (size_t i = 0; i < bytes; i += sizeof(uint32_t)) {
+        const void *from = word_at(w, lane, at, bytes, i, false);
+        if (!from)
+            return false;
+        memcpy((char *)to + i, from, sizeof(uint32_t));
     }
     return true;
 }
@@ -202,11 +223,11 @@ static void run_set_conditional(struct warp *w, const struct op *op, lanes activ
 }
 
 static const struct builtin rows[] = {
-    {"vprintf", run_printf, true, false, {8, 8}, 4},
-    {"__assertfail", run_assert, false, false, {8, 8, 4, 8, 8}, 0},
-    {"malloc", run_malloc, true, false, {8}, 8},
-    {"free", run_free, true, false, {8}, 0},
-    {"cudaGraphSetConditional", run_set_conditional, false, false, {8, 4}, 0}};
+    {"vprintf", run_printf, true, false, {8, 8}, 4, false},
+    {"__assertfail", run_assert, false, false, {8, 8, 4, 8, 8}, 0, false},
+    {"malloc", run_malloc, true, false, {8}, 8, false},
+    {"free", run_free, true, false, {8}, 0, false},
+    {"cudaGraphSetConditional", run_set_conditional, false, false, {8, 4}, 0, false}};
 
 static const struct builtin *find_row(const char *name)
 {
@@ -214,6 +235,9 @@ static const struct builtin *find_row(const char *name)
         if (!strcmp(rows[i].name, name))
             return &rows[i];
     for (const struct builtin *row = builtin_launches; row->name; row++)
+        if (!strcmp(row->name, name))
+            return row;
+    for (const struct builtin *row = builtin_questions; row->name; row++)
         if (!strcmp(row->name, name))
             return row;
     return NULL;
@@ -235,6 +259,12 @@ bool builtin_launches_any(const char *name)
 {
     const struct builtin *row = find_row(name);
     return row && row->launches;
+}
+
+bool builtin_submits(const char *name)
+{
+    const struct builtin *row = find_row(name);
+    return row && row->submits;
 }
 
 bool builtin_fits(const char *name, const struct call_value *params, uint32_t param_count,

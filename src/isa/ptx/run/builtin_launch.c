@@ -2,6 +2,8 @@
  * the work (exec/exec.h, struct device_calls). */
 #include "ptx_run/builtin_rows.h"
 
+#include "base/clock.h"
+
 #include <string.h>
 
 enum { SUCCESS, INVALID_VALUE = 1, INVALID_FUNCTION = 98 }; /* CUDA's */
@@ -12,12 +14,24 @@ static const struct launch *launch_of(const struct warp *w)
 }
 
 /* The driver refuses launches that may call these where it cannot answer, so this is a mistake of ours. */
-static const struct device_calls *calls_of(struct warp *w, const struct op *op, lanes active)
+const struct device_calls *builtin_calls(struct warp *w, const struct op *op, lanes active)
 {
     const struct device_calls *calls = launch_of(w)->calls;
     if (!calls)
         warp_fault(w, op, active, FAULT_INSTRUCTION, 0, "a launch by a kernel where none is possible");
     return calls;
+}
+
+static struct device_moment moment_of(const struct warp *w, uint64_t stream)
+{
+    const struct worker *worker = w->isa.block->worker;
+    struct device_moment when = {.stream = stream, .block = w->isa.block->number};
+    struct clock_domain clock;
+    if (!worker->clock)
+        return when;
+    clock_init(&clock, worker->clock_hz);
+    when.time_ps = clock_time(&clock, *worker->clock);
+    return when;
 }
 
 static void read_dims(const struct warp *w, uint32_t lane, uint64_t at, uint32_t dims[3])
@@ -45,7 +59,7 @@ static struct kernel *kernel_at(const struct warp *w, uint64_t pointer)
 static void run_buffer_v2(struct warp *w, const struct op *op, lanes active,
                           const uint64_t params[BUILTIN_PARAMS], uint64_t result)
 {
-    calls_of(w, op, active);
+    builtin_calls(w, op, active);
     EACH_LANE (lane, active) {
         struct device_launch what = {.kernel = kernel_at(w, builtin_read(w, lane, params[0], 8))};
         read_dims(w, lane, params[1], what.grid);
@@ -60,10 +74,10 @@ static void run_buffer_v2(struct warp *w, const struct op *op, lanes active,
 static void run_launch_v2(struct warp *w, const struct op *op, lanes active,
                           const uint64_t params[BUILTIN_PARAMS], uint64_t result)
 {
-    const struct device_calls *calls = calls_of(w, op, active);
+    const struct device_calls *calls = builtin_calls(w, op, active);
     EACH_LANE (lane, active) {
-        int code = calls->start(launch_of(w)->calls_user, builtin_read(w, lane, params[0], 8),
-                                builtin_read(w, lane, params[1], 8), w->isa.block->number);
+        const struct device_moment when = moment_of(w, builtin_read(w, lane, params[1], 8));
+        int code = calls->start(launch_of(w)->calls_user, builtin_read(w, lane, params[0], 8), &when);
         builtin_write(w, lane, result, 4, (uint32_t)code);
     }
 }
@@ -73,7 +87,7 @@ static void run_buffer(struct warp *w, const struct op *op, lanes active,
                        const uint64_t params[BUILTIN_PARAMS], uint64_t result)
 {
     const struct device_launch none = {0};
-    calls_of(w, op, active);
+    builtin_calls(w, op, active);
     EACH_LANE (lane, active)
         builtin_write(w, lane, result, 8, arguments_for(w, &none, builtin_read(w, lane, params[1], 8)));
 }
@@ -82,7 +96,7 @@ static void run_buffer(struct warp *w, const struct op *op, lanes active,
 static void run_launch(struct warp *w, const struct op *op, lanes active,
                        const uint64_t params[BUILTIN_PARAMS], uint64_t result)
 {
-    const struct device_calls *calls = calls_of(w, op, active);
+    const struct device_calls *calls = builtin_calls(w, op, active);
     EACH_LANE (lane, active) {
         struct device_launch what = {.kernel = kernel_at(w, builtin_read(w, lane, params[0], 8)),
                                      .arguments = builtin_read(w, lane, params[1], 8)};
@@ -92,8 +106,8 @@ static void run_launch(struct warp *w, const struct op *op, lanes active,
         what.shared_bytes = (uint32_t)builtin_read(w, lane, params[4], 4);
         if (what.kernel) {
             calls->prepare(launch_of(w)->calls_user, &what);
-            code = calls->start(launch_of(w)->calls_user, what.arguments, builtin_read(w, lane, params[5], 8),
-                                w->isa.block->number);
+            const struct device_moment when = moment_of(w, builtin_read(w, lane, params[5], 8));
+            code = calls->start(launch_of(w)->calls_user, what.arguments, &when);
         }
         builtin_write(w, lane, result, 4, (uint32_t)code);
     }
@@ -103,7 +117,7 @@ static void run_launch(struct warp *w, const struct op *op, lanes active,
 static void make_handle(struct warp *w, const struct op *op, lanes active,
                         const uint64_t params[BUILTIN_PARAMS], uint64_t result, bool is_event)
 {
-    const struct device_calls *calls = calls_of(w, op, active);
+    const struct device_calls *calls = builtin_calls(w, op, active);
     EACH_LANE (lane, active) {
         uint64_t handle = calls->new_handle(launch_of(w)->calls_user, is_event);
         bool good = builtin_store(w, lane, builtin_read(w, lane, params[0], 8), &handle, sizeof handle);
@@ -137,13 +151,14 @@ static void run_in_order(struct warp *w, const struct op *op, lanes active,
 static void run_copy(struct warp *w, const struct op *op, lanes active, const uint64_t params[BUILTIN_PARAMS],
                      uint64_t result)
 {
-    const struct device_calls *calls = calls_of(w, op, active);
+    const struct device_calls *calls = builtin_calls(w, op, active);
     EACH_LANE (lane, active) {
         const struct device_copy what = {.to = builtin_read(w, lane, params[0], 8),
                                          .from = builtin_read(w, lane, params[1], 8),
                                          .bytes = builtin_read(w, lane, params[2], 8),
-                                         .stream = builtin_read(w, lane, params[4], 8),
-                                         .from_block = w->isa.block->number};
+                                         .rows = 1,
+                                         .slices = 1,
+                                         .when = moment_of(w, builtin_read(w, lane, params[4], 8))};
         builtin_write(w, lane, result, 4, (uint32_t)calls->move(launch_of(w)->calls_user, &what));
     }
 }
@@ -152,22 +167,134 @@ static void run_copy(struct warp *w, const struct op *op, lanes active, const ui
 static void run_fill(struct warp *w, const struct op *op, lanes active, const uint64_t params[BUILTIN_PARAMS],
                      uint64_t result)
 {
-    const struct device_calls *calls = calls_of(w, op, active);
+    const struct device_calls *calls = builtin_calls(w, op, active);
     EACH_LANE (lane, active) {
         const struct device_copy what = {.is_fill = true,
                                          .to = builtin_read(w, lane, params[0], 8),
                                          .value = (uint32_t)builtin_read(w, lane, params[1], 4) & 0xff,
                                          .bytes = builtin_read(w, lane, params[2], 8),
-                                         .stream = builtin_read(w, lane, params[3], 8),
-                                         .from_block = w->isa.block->number};
+                                         .rows = 1,
+                                         .slices = 1,
+                                         .when = moment_of(w, builtin_read(w, lane, params[3], 8))};
         builtin_write(w, lane, result, 4, (uint32_t)calls->move(launch_of(w)->calls_user, &what));
+    }
+}
+
+/* (to, its pitch, from, its pitch, bytes of a row, rows, kind, stream) */
+static void run_copy_rows(struct warp *w, const struct op *op, lanes active,
+                          const uint64_t params[BUILTIN_PARAMS], uint64_t result)
+{
+    const struct device_calls *calls = builtin_calls(w, op, active);
+    EACH_LANE (lane, active) {
+        const struct device_copy what = {.to = builtin_read(w, lane, params[0], 8),
+                                         .to_pitch = builtin_read(w, lane, params[1], 8),
+                                         .from = builtin_read(w, lane, params[2], 8),
+                                         .from_pitch = builtin_read(w, lane, params[3], 8),
+                                         .bytes = builtin_read(w, lane, params[4], 8),
+                                         .rows = builtin_read(w, lane, params[5], 8),
+                                         .slices = 1,
+                                         .when = moment_of(w, builtin_read(w, lane, params[7], 8))};
+        builtin_write(w, lane, result, 4, (uint32_t)calls->move(launch_of(w)->calls_user, &what));
+    }
+}
+
+/* A struct cudaPitchedPtr, and where it begins. */
+struct pitched {
+    uint64_t at, pitch, row_bytes, rows;
+};
+struct box { /* struct cudaMemcpy3DParms */
+    uint64_t from_array, from_at[3];
+    struct pitched from;
+    uint64_t to_array, to_at[3];
+    struct pitched to;
+    uint64_t extent[3];
+    uint32_t kind, pad;
+};
+
+static uint64_t start_of(const struct pitched *side, const uint64_t at[3])
+{
+    return side->at + (at[2] * side->rows + at[1]) * side->pitch + at[0];
+}
+
+/* (where a box is described, stream); of memory, not arrays */
+static void run_copy_box(struct warp *w, const struct op *op, lanes active,
+                         const uint64_t params[BUILTIN_PARAMS], uint64_t result)
+{
+    const struct device_calls *calls = builtin_calls(w, op, active);
+    EACH_LANE (lane, active) {
+        struct box box;
+        int code = INVALID_VALUE;
+        if (builtin_load(w, lane, builtin_read(w, lane, params[0], 8), &box, sizeof box) && !box.from_array &&
+            !box.to_array) {
+            const struct device_copy what = {.to = start_of(&box.to, box.to_at),
+                                             .to_pitch = box.to.pitch,
+                                             .to_rows = box.to.rows,
+                                             .from = start_of(&box.from, box.from_at),
+                                             .from_pitch = box.from.pitch,
+                                             .from_rows = box.from.rows,
+                                             .bytes = box.extent[0],
+                                             .rows = box.extent[1],
+                                             .slices = box.extent[2],
+                                             .when = moment_of(w, builtin_read(w, lane, params[1], 8))};
+            code = calls->move(launch_of(w)->calls_user, &what);
+        }
+        builtin_write(w, lane, result, 4, (uint32_t)code);
+    }
+}
+
+/* (to, pitch, value, bytes of a row, rows, stream) */
+static void run_fill_rows(struct warp *w, const struct op *op, lanes active,
+                          const uint64_t params[BUILTIN_PARAMS], uint64_t result)
+{
+    const struct device_calls *calls = builtin_calls(w, op, active);
+    EACH_LANE (lane, active) {
+        const struct device_copy what = {.is_fill = true,
+                                         .to = builtin_read(w, lane, params[0], 8),
+                                         .to_pitch = builtin_read(w, lane, params[1], 8),
+                                         .value = (uint32_t)builtin_read(w, lane, params[2], 4) & 0xff,
+                                         .bytes = builtin_read(w, lane, params[3], 8),
+                                         .rows = builtin_read(w, lane, params[4], 8),
+                                         .slices = 1,
+                                         .when = moment_of(w, builtin_read(w, lane, params[5], 8))};
+        builtin_write(w, lane, result, 4, (uint32_t)calls->move(launch_of(w)->calls_user, &what));
+    }
+}
+
+/* (pitched pointer, value, extent, stream) */
+static void run_fill_box(struct warp *w, const struct op *op, lanes active,
+                         const uint64_t params[BUILTIN_PARAMS], uint64_t result)
+{
+    const struct device_calls *calls = builtin_calls(w, op, active);
+    EACH_LANE (lane, active) {
+        const struct device_copy what = {.is_fill = true,
+                                         .to = builtin_read(w, lane, params[0], 8),
+                                         .to_pitch = builtin_read(w, lane, params[0] + 8, 8),
+                                         .to_rows = builtin_read(w, lane, params[0] + 24, 8),
+                                         .value = (uint32_t)builtin_read(w, lane, params[1], 4) & 0xff,
+                                         .bytes = builtin_read(w, lane, params[2], 8),
+                                         .rows = builtin_read(w, lane, params[2] + 8, 8),
+                                         .slices = builtin_read(w, lane, params[2] + 16, 8),
+                                         .when = moment_of(w, builtin_read(w, lane, params[3], 8))};
+        builtin_write(w, lane, result, 4, (uint32_t)calls->move(launch_of(w)->calls_user, &what));
+    }
+}
+
+/* (graph, CUDA's name of when) */
+static void run_launch_graph(struct warp *w, const struct op *op, lanes active,
+                             const uint64_t params[BUILTIN_PARAMS], uint64_t result)
+{
+    const struct device_calls *calls = builtin_calls(w, op, active);
+    EACH_LANE (lane, active) {
+        const struct device_moment when = moment_of(w, builtin_read(w, lane, params[1], 8));
+        int code = calls->start_graph(launch_of(w)->calls_user, builtin_read(w, lane, params[0], 8), &when);
+        builtin_write(w, lane, result, 4, (uint32_t)code);
     }
 }
 
 static void tell_device(struct warp *w, const struct op *op, lanes active,
                         const uint64_t params[BUILTIN_PARAMS], uint64_t result, bool wants_count)
 {
-    const struct device_calls *calls = calls_of(w, op, active);
+    const struct device_calls *calls = builtin_calls(w, op, active);
     uint32_t count, index = calls->device(launch_of(w)->calls_user, &count);
     uint32_t value = wants_count ? count : index;
     EACH_LANE (lane, active) {
@@ -190,7 +317,7 @@ static void run_device_count(struct warp *w, const struct op *op, lanes active,
 
 static void tell_error(struct warp *w, const struct op *op, lanes active, uint64_t result, bool clears)
 {
-    const struct device_calls *calls = calls_of(w, op, active);
+    const struct device_calls *calls = builtin_calls(w, op, active);
     EACH_LANE (lane, active)
         builtin_write(w, lane, result, 4, (uint32_t)calls->last_error(launch_of(w)->calls_user, clears));
 }
@@ -211,15 +338,20 @@ static void run_peek_error(struct warp *w, const struct op *op, lanes active,
 
 #define CALL(name, run, ...)                                                                                 \
     {                                                                                                        \
-        "__cudaCDP2" name, run, true, true, {__VA_ARGS__}, 4                                                 \
+        "__cudaCDP2" name, run, true, true, {__VA_ARGS__}, 4, false                                          \
     }
-#define TWINS(name, run, ...) CALL(name, run, __VA_ARGS__), CALL(name "_ptsz", run, __VA_ARGS__)
+#define SUBMIT(name, run, ...)                                                                               \
+    {                                                                                                        \
+        "__cudaCDP2" name, run, true, true, {__VA_ARGS__}, 4, true                                           \
+    }
+#define SUBMITS(name, run, ...) SUBMIT(name, run, __VA_ARGS__), SUBMIT(name "_ptsz", run, __VA_ARGS__)
+#define TWINS(name, run, ...)   CALL(name, run, __VA_ARGS__), CALL(name "_ptsz", run, __VA_ARGS__)
 
 const struct builtin builtin_launches[] = {
-    {"__cudaCDP2GetParameterBufferV2", run_buffer_v2, true, true, {8, 12, 12, 4}, 8},
-    {"__cudaCDP2GetParameterBuffer", run_buffer, true, true, {8, 8}, 8},
-    TWINS("LaunchDeviceV2", run_launch_v2, 8, 8),
-    TWINS("LaunchDevice", run_launch, 8, 8, 12, 12, 4, 8),
+    {"__cudaCDP2GetParameterBufferV2", run_buffer_v2, true, true, {8, 12, 12, 4}, 8, false},
+    {"__cudaCDP2GetParameterBuffer", run_buffer, true, true, {8, 8}, 8, false},
+    SUBMITS("LaunchDeviceV2", run_launch_v2, 8, 8),
+    SUBMITS("LaunchDevice", run_launch, 8, 8, 12, 12, 4, 8),
     CALL("StreamCreateWithFlags", run_stream_create, 8, 4),
     CALL("StreamDestroy", run_in_order, 8),
     TWINS("StreamWaitEvent", run_in_order, 8, 8, 4),
@@ -227,10 +359,15 @@ const struct builtin builtin_launches[] = {
     TWINS("EventRecord", run_in_order, 8, 8),
     TWINS("EventRecordWithFlags", run_in_order, 8, 8, 4),
     CALL("EventDestroy", run_in_order, 8),
-    TWINS("MemcpyAsync", run_copy, 8, 8, 8, 4, 8),
-    TWINS("MemsetAsync", run_fill, 8, 4, 8, 8),
+    SUBMITS("MemcpyAsync", run_copy, 8, 8, 8, 4, 8),
+    SUBMITS("MemsetAsync", run_fill, 8, 4, 8, 8),
+    SUBMITS("Memcpy2DAsync", run_copy_rows, 8, 8, 8, 8, 8, 8, 4, 8),
+    SUBMITS("Memcpy3DAsync", run_copy_box, 8, 8),
+    SUBMITS("Memset2DAsync", run_fill_rows, 8, 8, 4, 8, 8, 8),
+    SUBMITS("Memset3DAsync", run_fill_box, 32, 4, 24, 8),
+    {"cudaGraphLaunch", run_launch_graph, true, true, {8, 8}, 4, true},
     CALL("GetLastError", run_last_error, 0),
     CALL("PeekAtLastError", run_peek_error, 0),
     CALL("GetDevice", run_device, 8),
     CALL("GetDeviceCount", run_device_count, 8),
-    {NULL, NULL, false, false, {0}, 0}};
+    {NULL, NULL, false, false, {0}, 0, false}};

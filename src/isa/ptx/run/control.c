@@ -185,6 +185,17 @@ enum lowered lower_nothing(struct lower *lower, struct op *op)
     return LOWERED;
 }
 
+/* A matter of when kernels run: what they do does not depend on it. */
+enum lowered lower_griddepcontrol(struct lower *lower, struct op *op)
+{
+    const char *opcode = lower->inst->opcode;
+    bool waits = ptx_opcode_has(opcode, "wait");
+    if (!waits && !ptx_opcode_has(opcode, "launch_dependents"))
+        return lower_fail(lower, "Heddle does not know this action");
+    op->role = waits ? ROLE_GRID_WAIT : ROLE_TRIGGER;
+    return lower_nothing(lower, op);
+}
+
 /* setmaxnreg moves registers between warps of a block: no warp's registers have other values after it. */
 enum lowered lower_setmaxnreg(struct lower *lower, struct op *op)
 {
@@ -315,6 +326,8 @@ enum lowered lower_call(struct lower *lower, struct op *op)
     if (call->builtin &&
         !builtin_fits(name, call->params, call->param_count, call->results, call->result_count))
         return lower_fail(lower, "%s has other parameters", name);
+    if (call->builtin && builtin_submits(name))
+        op->role = ROLE_LAUNCH;
     return LOWERED;
 }
 

@@ -31,6 +31,8 @@ static uint64_t special_value(const struct warp *w, uint64_t which, uint32_t lan
         return thread / launch->block[0] % launch->block[1];
     case PTX_SPECIAL_tid_z:
         return thread / launch->block[0] / launch->block[1];
+    case PTX_SPECIAL_current_graph_exec:
+        return launch->graph;
     case PTX_SPECIAL_ntid_x:
     case PTX_SPECIAL_ntid_y:
     case PTX_SPECIAL_ntid_z:

@@ -40,7 +40,7 @@ static const struct family {
     {"discard", lower_nothing, 0},
     {"applypriority", lower_nothing, 0},
     {"pmevent", lower_nothing, 0},
-    {"griddepcontrol", lower_nothing, 0},
+    {"griddepcontrol", lower_griddepcontrol, 0},
     {"setmaxnreg", lower_setmaxnreg, 1},
     {"cp.async.bulk.tensor", lower_tensor, 2},
     {"cp.async.bulk.prefetch.tensor", lower_tensor, 1},

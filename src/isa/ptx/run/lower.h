@@ -77,7 +77,7 @@ lower_fn lower_mov, lower_setp, lower_cvt, lower_cvta, lower_isspacep, lower_car
 lower_fn lower_load, lower_store, lower_atomic, lower_fence, lower_cp, lower_bulk, lower_mbarrier;
 lower_fn lower_end; /* the operation behind a function's last instruction */
 lower_fn lower_branch, lower_indirect_branch, lower_call, lower_return, lower_exit, lower_trap, lower_yield,
-    lower_nothing, lower_alloca, lower_setmaxnreg;
+    lower_nothing, lower_alloca, lower_setmaxnreg, lower_griddepcontrol;
 lower_fn lower_barrier, lower_shuffle, lower_vote, lower_match, lower_redux, lower_activemask, lower_elect;
 lower_fn lower_texture, lower_matrix, lower_wgmma, lower_group_wait, lower_video;
 lower_fn lower_bulk_group, lower_tensor, lower_tensormap;
