@@ -528,10 +528,11 @@ static enum result check(const struct stream *stream, const struct function_copy
                            "%s: no GPC of %s has room for a cluster of %llu of its blocks",
                            demangled(kernel->name), gpu->name, (unsigned long long)cluster);
     if (cluster > 1 && stream->sm_count && device->driver->timeline)
-        return driver_fail(RESULT_NOT_SUPPORTED,
-                           "%s runs in clusters of blocks, in a stream with SMs of its own; with --mode timing "
-                           "only one of both is possible",
-                           demangled(kernel->name));
+        return driver_fail(
+            RESULT_NOT_SUPPORTED,
+            "%s runs in clusters of blocks, in a stream with SMs of its own; with --mode timing "
+            "only one of both is possible",
+            demangled(kernel->name));
     return check_resident(config, kernel->name,
                           *blocks_per_sm * (stream->sm_count ? stream->sm_count : gpu->sm_count));
 }
