@@ -31,6 +31,7 @@ static const struct option_row options[] = {
     STATS_LAUNCHES_OPTION,
     TRACE_MEM_OPTION,
     RECORD_OPTIONS,
+    CHECK_OPTIONS,
     {"--shared", NULL, "one machine for all processes that the program starts (docs/serve.md)"},
     {"--bounds", "exact|padded", "padded: kernels may overrun allocations, as far as a GPU lets them"},
     {"--limit", "N", "functional mode: warp instructions after which a launch fails, as if endless"},
@@ -58,6 +59,8 @@ static bool took(void *user, const struct option_row *row, const char *value, st
     if (!timing_took(&request->timing, row, value, &taken, err))
         return false;
     if (!taken && !cmd_record_took(&request->timing, row, value, &taken, err))
+        return false;
+    if (!taken && !cmd_check_took(&request->check, row, value, &taken, err))
         return false;
     if (taken)
         return true;
@@ -135,9 +138,13 @@ static bool chose_system(const struct run *run, struct text *name, struct system
     return good;
 }
 
-static void write_cpu(const void *user, struct json_writer *json)
+static void write_more(const void *user, struct json_writer *json)
 {
-    cmd_cpu_write(user, json);
+    const struct run *run = user;
+    if (run->cpu)
+        cmd_cpu_write(run->cpu, json);
+    if (run->request->check.checks)
+        cmd_check_write(run->folder, json);
 }
 
 static int tell(struct run *run, const struct system *system, const char *system_name)
@@ -161,8 +168,8 @@ static int tell(struct run *run, const struct system *system, const char *system
                              .first_line = run->first_line,
                              .end_line = run->end_line,
                              .hot_places = timing_hot_places(&request->timing),
-                             .more = run->cpu ? write_cpu : NULL,
-                             .user = run->cpu};
+                             .more = write_more,
+                             .user = run};
     struct launches lines = {0};
     struct text summary = {0};
     struct err err;
@@ -188,6 +195,8 @@ static int tell(struct run *run, const struct system *system, const char *system
         status = complain(status ? status : EXIT_FAILED, &err);
     if (request->timing.record && !cmd_record_tell(run->folder, &summary, &err))
         status = complain(status ? status : EXIT_FAILED, &err);
+    if (request->check.checks && !status && cmd_check_count(run->folder))
+        status = EXIT_FOUND;
     if (how.signal && isatty(STDERR_FILENO))
         fputs("\r\033[K", stderr); /* the progress line that the program could not wipe */
     fputs(summary.at, stderr);
@@ -217,7 +226,8 @@ static bool makes_sense(const struct run_request *request, struct err *err)
         return err_set(err, "--limit: expected --max-cycles instead of it in timing mode");
     if (ranks_job().count > 1 && request->cpu)
         return err_set(err, "--cpu does not go with several ranks");
-    return timing_check(&request->timing, err) && cmd_record_check(&request->timing, err) &&
+    return cmd_check_goes(&request->check, &request->timing, request->trace_mem, err) &&
+           timing_check(&request->timing, err) && cmd_record_check(&request->timing, err) &&
            timing_keeps_series(&request->timing, request->stats, err) &&
            cmd_trace_mem_check(request->trace_mem, &request->timing, err);
 }
@@ -350,6 +360,7 @@ bool cmd_run_check(int count, char **words, struct text *identity, struct err *e
     struct run_request request = {0};
     int own = options_own_words(options, count, words);
     bool good = timing_from_environment(&request.timing, err) &&
+                cmd_check_from_environment(&request.check, err) &&
                 options_parse(options, own, words, &request, took, err) &&
                 timing_identify(&request.timing, identity, err) && identify_cpu(&request, identity, err) &&
                 (own < count || err_set(err, "run: expected a program")) &&
@@ -384,6 +395,7 @@ static int run(int count, char **words)
     bool follows = false;
     request.words = words + own;
     if (!timing_from_environment(&request.timing, &err) ||
+        !cmd_check_from_environment(&request.check, &err) ||
         !options_parse(options, own, words, &request, took, &err) || !check_ranks(words[own], &err) ||
         !over_ranks_begin(&err)) {
         status = complain(EXIT_USAGE, &err);

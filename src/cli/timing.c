@@ -8,6 +8,7 @@
 #include "base/unit.h"
 #include "driver/region.h"
 #include "mailbox/door.h"
+#include "plugin/plugin.h"
 #include "system/fabric.h"
 #include "system/loads.h"
 
@@ -89,6 +90,8 @@ bool timing_took(struct timing_request *request, const struct option_row *row, c
         request->system = value;
     else if (!strcmp(row->name, "--set"))
         add_setting(request, value);
+    else if (!strcmp(row->name, "--plugin"))
+        return request->plugins = true, plugin_load(value, err);
     else if (!strcmp(row->name, "--gpus"))
         return take_gpus(request, row, value, "system.gpus", err);
     else if (!strcmp(row->name, "--unified"))
@@ -154,6 +157,7 @@ static const char *timing_alone(const struct timing_request *request)
 {
     bool selects = !request->record; /* else they say what is recorded */
     return timed_setting(request)        ? timed_setting(request)
+           : request->plugins            ? "--plugin"
            : request->attach             ? "--attach"
            : request->shared             ? "--shared"
            : request->max_cycles         ? "--max-cycles"
@@ -187,6 +191,9 @@ static bool attach_makes_sense(const struct timing_request *request, struct err 
     uint64_t seat = timing_seat(request);
     if (request->shared && (request->attach || request->checkpoint || request->resume))
         return err_set(err, "--shared does not go with --attach, --checkpoint or --resume");
+    if ((request->shared || request->attach) && plugin_listening())
+        return err_set(err, "plugin %.80s listens, but the machine of %s is in another process",
+                       plugin_listening(), request->attach ? "--attach" : "--shared");
     if (!request->attach)
         return !request->seat || err_set(err, "--seat needs --attach PATH");
     if (both)
@@ -342,6 +349,7 @@ bool timing_identify(const struct timing_request *request, struct text *identity
     text_add(identity, "timing = %d, kernels %s, region %s, most cycles %s, cold %d\n", timing_is_on(request),
              request->kernels ? request->kernels : "all", request->region ? request->region : "all",
              request->max_cycles ? request->max_cycles : "any", request->cold_caches);
+    plugin_identify(identity);
     config_dump(&system.config, identity);
     system_fini(&system);
     return true;

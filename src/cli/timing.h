@@ -13,7 +13,7 @@ struct timing_request {
     const char *write_load, *placement, *series;
     const char *checkpoint, *checkpoint_at, *checkpoint_every, *resume;
     bool checkpoint_stop, shared;
-    bool cold_caches, no_progress;
+    bool cold_caches, no_progress, plugins;
     const char *hot_places; /* how many lines of a profile are shown; NULL: none */
     const char **settings;  /* ends in NULL; or NULL */
     size_t setting_count, setting_capacity;
@@ -27,13 +27,19 @@ struct timing_request {
     uint64_t record_limit;
 };
 
+#define PLUGIN_OPTION                                                                                        \
+    {                                                                                                        \
+        "--plugin", "FILE[,TEXT]",                                                                           \
+            "load policies or listeners of your own (docs/plugins.md); may come often"                       \
+    }
+
 #define TIMING_OPTIONS                                                                                       \
     {"--mode", "MODE", "functional: what is computed; timing: how long it takes, too"},                      \
         {"--system", "NAME|FILE", "the system to simulate (h200 unless told; `heddle params gpu`)"},         \
         {"--gpus", "N", "so many of its GPUs, on their usual fabric (--set system.gpus=N)"},                 \
         {"--set", "PATH.KEY=VALUE",                                                                          \
          "change the system, such as dram.bandwidth=2TB/s; may come several times"},                         \
-        {"--unified", "N", "N GPUs that programs see as one (docs/multi-gpu.md)"},                           \
+        PLUGIN_OPTION, {"--unified", "N", "N GPUs that programs see as one (docs/multi-gpu.md)"},            \
         {"--monolithic", "N", "one GPU with N times the SMs, L2, memory and bandwidth"},                     \
         {"--dump-config", "FILE",                                                                            \
          "write the system as it is then, with what it inherited marked, as a description"},                 \
