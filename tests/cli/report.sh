@@ -146,6 +146,25 @@ expect_status 0
 grep -q 'a secret' named.html && fail 'a file that is no source is in the report'
 grep -q '// line one' named.html || fail 'a source is missing in the report'
 
+# The PTX of a program, of the module that has its kernels; and the CUDA source.
+if has nvcc 'sources of programs'; then
+    printf '__global__ void first(float *a) { a[threadIdx.x] *= 2; }\nint main() { float *a; cudaMalloc(&a, 256); first<<<1, 64>>>(a); return cudaDeviceSynchronize(); }\n' >first.cu
+    printf '__global__ void second(float *a) { *a = 1; }\nvoid unused(float *a) { second<<<1, 1>>>(a); }\n' >second.cu
+    nvcc -lineinfo -gencode arch=compute_90,code=compute_90 -o program first.cu second.cu || fail 'first.cu does not compile'
+    run run "${small[@]}" --stats program.json ./program
+    expect_status 0
+    run report program.json -o program.html
+    expect_status 0
+    python3 - <<'END' || fail 'sources of a program'
+import json, re
+data = json.loads(re.search(r'id="data">(.*?)</script>', open("program.html", encoding="utf-8").read(), re.S)[1])
+sources = {source["name"].split("/")[-1]: "\n".join(source["text"]) for source in data["runs"][0]["sources"]}
+assert set(sources) == {"first.cu", "program"}, list(sources)
+assert "a[threadIdx.x] *= 2" in sources["first.cu"]
+assert "st.global.f32" in sources["program"] and "second" not in sources["program"], sources["program"]
+END
+fi
+
 # ---- drawings ----
 
 printf '<svg xmlns="http://www.w3.org/2000/svg"><script>alert(3)</script></svg>' >plot.svg

@@ -5,6 +5,7 @@
 #ifndef PAGE_PAGE_H
 #define PAGE_PAGE_H
 
+#include "base/names.h"
 #include "base/text.h"
 #include "report/json.h"
 #include "report/runfile.h"
@@ -14,7 +15,8 @@
 /* Code of a module, a line at a time: `at` is its number, or where it is in machine code. */
 struct html_lines {
     struct json_writer *json;
-    uint32_t from, to; /* what is wanted */
+    const struct names *kernels; /* of a module: which of its kernels ran (names in its code) */
+    uint32_t from, to;           /* what is wanted */
     struct html_line {
         uint32_t at;
         struct text text;

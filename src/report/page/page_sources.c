@@ -27,9 +27,10 @@ static bool is_source(const char *path)
     return false;
 }
 
-/* Which lines of a file, or of a module, were executed. */
+/* Which lines of a file, or of a module, were executed, and by which kernels. */
 struct used {
     uint32_t first, last;
+    struct names kernels;
 };
 
 static void use(struct used *used, double at)
@@ -46,7 +47,7 @@ struct all_used {
     size_t capacity;
 };
 
-static void note(struct all_used *all, const char *name, double line)
+static void note(struct all_used *all, const char *name, double line, const char *kernel)
 {
     if (!name)
         return;
@@ -56,19 +57,29 @@ static void note(struct all_used *all, const char *name, double line)
         all->at[number] = (struct used){0};
     }
     use(&all->at[number], line);
+    names_add(&all->at[number].kernels, kernel);
 }
 
 static void look(const struct json_value *kernels, struct all_used *files, struct all_used *modules)
 {
     for (size_t i = 0; i < json_length(kernels); i++) {
         const struct json_value *places = json_member(json_element(kernels, i), "profile");
+        const char *kernel = json_text_at(json_element(kernels, i), "kernel", "");
         for (size_t k = 0; k < json_length(places); k++) {
             const struct json_value *place = json_element(places, k);
-            note(files, json_text(json_member(place, "file")), json_number_at(place, "line", 0));
+            note(files, json_text(json_member(place, "file")), json_number_at(place, "line", 0), kernel);
             note(modules, json_text(json_member(place, "module")),
-                 json_number_at(place, "ptx_line", json_number_at(place, "code_at", 0)));
+                 json_number_at(place, "ptx_line", json_number_at(place, "code_at", 0)), kernel);
         }
     }
+}
+
+static void forget(struct all_used *all)
+{
+    for (size_t i = 0; i < all->names.count; i++)
+        names_fini(&all->at[i].kernels);
+    names_fini(&all->names);
+    mem_free(all->at);
 }
 
 /* ---- lines ---- */
@@ -129,12 +140,13 @@ static void write_lines(const char *name, const char *kind, struct html_lines *l
     mem_free(lines->list);
 }
 
-static struct html_lines lines_of(struct used used, struct json_writer *json)
+static struct html_lines lines_of(const struct used *used, struct json_writer *json)
 {
     return (struct html_lines){.json = json,
-                               .from = used.first > LINES_BEFORE ? used.first - LINES_BEFORE : 1,
-                               .to = used.last < UINT32_MAX - LINES_BEHIND ? used.last + LINES_BEHIND
-                                                                           : used.last};
+                               .kernels = &used->kernels,
+                               .from = used->first > LINES_BEFORE ? used->first - LINES_BEFORE : 1,
+                               .to = used->last < UINT32_MAX - LINES_BEHIND ? used->last + LINES_BEHIND
+                                                                            : used->last};
 }
 
 void html_sources_write(const struct html_request *request, const struct runfile *run,
@@ -145,7 +157,7 @@ void html_sources_write(const struct html_request *request, const struct runfile
     look(json_member(run->json, "kernels"), &files, &modules);
     json_open_list(json, "sources");
     for (size_t i = 0; i < files.names.count && !request->no_sources; i++) {
-        struct html_lines lines = lines_of(files.at[i], json);
+        struct html_lines lines = lines_of(&files.at[i], json);
         struct text content = {0};
         struct err unused;
         if (is_source(files.names.at[i]) && file_read(files.names.at[i], LARGEST_FILE, &content, &unused))
@@ -154,14 +166,12 @@ void html_sources_write(const struct html_request *request, const struct runfile
         write_lines(files.names.at[i], "file", &lines, &room);
     }
     for (size_t i = 0; i < modules.names.count && !request->no_sources; i++) {
-        struct html_lines lines = lines_of(modules.at[i], json);
+        struct html_lines lines = lines_of(&modules.at[i], json);
         if (request->code)
             request->code(request->user, modules.names.at[i], &lines);
         write_lines(modules.names.at[i], "module", &lines, &room);
     }
     json_close(json);
-    names_fini(&files.names);
-    names_fini(&modules.names);
-    mem_free(files.at);
-    mem_free(modules.at);
+    forget(&files);
+    forget(&modules);
 }
