@@ -29,6 +29,7 @@ struct kernel_facts {
     uint32_t ptx_version, target; /* 90, 75 */
     bool launches;                /* it may launch others (struct device_calls) */
     bool ordered; /* its result may depend on the order of blocks, so they run one after another */
+    bool meets;   /* its warps say when that begins to matter (block_meets) */
 };
 
 /* Each instruction set's own begins with it. */

@@ -1,6 +1,7 @@
 /* Translates a function's instructions to operations: slots for registers and constants, and a row for each
  * family of instructions. */
 #include "ptx_run/lower.h"
+#include "ptx_run/meet.h"
 #include "ptx_run/access.h"
 #include "base/bits.h"
 #include "base/mem.h"
@@ -608,6 +609,8 @@ static bool lower_one(struct lower *lower, uint32_t i)
     }
     if (op->kind == OP_CONTROL || op->kind == OP_BRANCH)
         op->flags |= OP_STEERS;
+    if (lower->kernel->base.facts.ordered && meet_others(lower->function, inst))
+        op->flags |= OP_MEETS;
     return true;
 }
 

@@ -303,6 +303,8 @@ reload:;
             continue;
         }
         if (op->kind == OP_EXEC) {
+            if (op->flags & OP_MEETS && mask)
+                block_meets(w->isa.block);
             if (mask)
                 op->run.exec(w, op, mask);
             op++;
@@ -323,6 +325,8 @@ reload:;
             op++;
             continue;
         }
+        if (UNLIKELY(op->flags & OP_MEETS))
+            block_meets(w->isa.block);
         warp_check_limits(w, op, active);
         switch (op->run.control(w, op, mask)) {
         case NEXT_OP:
