@@ -85,3 +85,66 @@ FOR_EACH_LEVEL struct survey lanes_survey(const uint64_t at[WARP_LANES], uint64_
     }
     return (struct survey){.any = any, .within = bytes >= size && !outside, .dense = !off, .same = !differs};
 }
+
+FOR_EACH_LEVEL void lanes_join(void *to, const void *low, const void *high, lanes who)
+{
+    const uint32_t *a = low, *b = high;
+    uint64_t *d = to;
+    for (uint32_t i = 0; i < WARP_LANES; i++)
+        d[i] = who >> i & 1 ? a[i] | (uint64_t)b[i] << 32 : d[i];
+}
+
+FOR_EACH_LEVEL void lanes_split(void *low, void *high, const void *from, lanes who)
+{
+    const uint64_t *a = from;
+    uint32_t *d = low, *e = high;
+    for (uint32_t i = 0; i < WARP_LANES; i++)
+        d[i] = who >> i & 1 ? (uint32_t)a[i] : d[i];
+    for (uint32_t i = 0; i < WARP_LANES; i++)
+        e[i] = who >> i & 1 ? (uint32_t)(a[i] >> 32) : e[i];
+}
+
+/* The lane that a lane reads. */
+static inline __attribute__((always_inline)) uint32_t shuffle_from(enum shuffle kind, uint32_t lane,
+                                                                   uint32_t by, uint32_t c, uint32_t *allowed)
+{
+    uint32_t clamp = c & 31, segment = c >> 8 & 31, most = (lane & segment) | (clamp & ~segment);
+    uint32_t from = kind == SHUFFLE_UP          ? lane - by
+                    : kind == SHUFFLE_DOWN      ? lane + by
+                    : kind == SHUFFLE_BUTTERFLY ? lane ^ by
+                                                : (lane & segment) | (by & ~segment);
+    *allowed = kind == SHUFFLE_UP ? (int32_t)from >= (int32_t)most : from <= most;
+    return *allowed ? from & 31 : lane;
+}
+
+static inline __attribute__((always_inline)) lanes shuffle_all(enum shuffle kind, uint32_t *d,
+                                                               const uint32_t *a, const uint32_t *b,
+                                                               const uint32_t *c, lanes who)
+{
+    uint32_t from[WARP_LANES], allowed[WARP_LANES], got[WARP_LANES];
+    lanes all = 0;
+    for (uint32_t i = 0; i < WARP_LANES; i++)
+        from[i] = shuffle_from(kind, i, b[i] & 31, c[i], &allowed[i]);
+    for (uint32_t i = 0; i < WARP_LANES; i++)
+        got[i] = a[from[i]] & -(who >> from[i] & 1);
+    for (uint32_t i = 0; i < WARP_LANES; i++)
+        all |= allowed[i] << i;
+    for (uint32_t i = 0; i < WARP_LANES; i++)
+        d[i] = who >> i & 1 ? got[i] : d[i];
+    return all & who;
+}
+
+FOR_EACH_LEVEL lanes lanes_shuffle(enum shuffle kind, void *to, const void *from, const void *by,
+                                   const void *c, lanes who)
+{
+    switch (kind) {
+    case SHUFFLE_UP:
+        return shuffle_all(SHUFFLE_UP, to, from, by, c, who);
+    case SHUFFLE_DOWN:
+        return shuffle_all(SHUFFLE_DOWN, to, from, by, c, who);
+    case SHUFFLE_BUTTERFLY:
+        return shuffle_all(SHUFFLE_BUTTERFLY, to, from, by, c, who);
+    default:
+        return shuffle_all(SHUFFLE_INDEX, to, from, by, c, who);
+    }
+}

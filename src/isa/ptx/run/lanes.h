@@ -30,4 +30,14 @@ struct survey {
 struct survey lanes_survey(const uint64_t at[WARP_LANES], uint64_t low, uint64_t bytes, uint64_t size,
                            uint64_t step);
 
+/* Two registers of 4 bytes as one of 8, and back. */
+void lanes_join(void *to, const void *low, const void *high, lanes who);
+void lanes_split(void *low, void *high, const void *from, lanes who);
+
+/* Each of these lanes gets what another of them has in `from` (0 if that one is not among them): lane `by`
+ * up, down, across or from the start of its segment, as c, a clamp and a mask of segments, allows; otherwise
+ * its own. Gives the lanes that were allowed. */
+enum shuffle { SHUFFLE_UP, SHUFFLE_DOWN, SHUFFLE_BUTTERFLY, SHUFFLE_INDEX };
+lanes lanes_shuffle(enum shuffle kind, void *to, const void *from, const void *by, const void *c, lanes who);
+
 #endif

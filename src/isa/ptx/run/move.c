@@ -17,7 +17,12 @@ static void run_pack(struct warp *w, const struct op *op, lanes active)
 {
     const struct pack *pack = op->more;
     uint32_t bits = 8u * pack->part_bytes;
-    if (pack->packs) {
+    bool halves = pack->part_bytes == 4 && pack->count == 2; /* the usual case */
+    if (halves && pack->packs) {
+        lanes_join(warp_at(w, op->d), warp_at(w, pack->parts[0]), warp_at(w, pack->parts[1]), active);
+    } else if (halves) {
+        lanes_split(warp_at(w, pack->parts[0]), warp_at(w, pack->parts[1]), warp_at(w, op->a), active);
+    } else if (pack->packs) {
         uint64_t values[WARP_LANES] = {0};
         for (uint32_t p = 0; p < pack->count; p++)
             for (uint32_t i = 0; i < WARP_LANES; i++)

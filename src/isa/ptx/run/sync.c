@@ -145,8 +145,6 @@ bool lower_members(struct lower *lower, struct sync_form *form, uint32_t operand
 
 /* shfl */
 
-enum shuffle { SHUFFLE_UP, SHUFFLE_DOWN, SHUFFLE_BUTTERFLY, SHUFFLE_INDEX };
-
 struct shuffle_form {
     struct sync_form sync;
     enum shuffle kind;
@@ -157,37 +155,8 @@ struct shuffle_form {
 static void run_shuffle(struct warp *w, const struct op *op, lanes active)
 {
     const struct shuffle_form *form = op->more;
-    uint32_t source[WARP_LANES], *d = warp_at(w, op->d);
-    const uint32_t *b = warp_at(w, op->b), *c = warp_at(w, op->c);
-    lanes inside = 0;
-    memcpy(source, warp_at(w, op->a), sizeof source);
-    EACH_LANE (lane, active) {
-        uint32_t by = b[lane] & 31, clamp = c[lane] & 31, segment = c[lane] >> 8 & 31;
-        uint32_t most = (lane & segment) | (clamp & ~segment), least = lane & segment, from = lane;
-        bool valid = false;
-        switch (form->kind) {
-        case SHUFFLE_UP:
-            from = lane - by;
-            valid = (int32_t)from >= (int32_t)most;
-            break;
-        case SHUFFLE_DOWN:
-            from = lane + by;
-            valid = from <= most;
-            break;
-        case SHUFFLE_BUTTERFLY:
-            from = lane ^ by;
-            valid = from <= most;
-            break;
-        case SHUFFLE_INDEX:
-            from = least | (by & ~segment);
-            valid = from <= most;
-            break;
-        }
-        if (!valid)
-            from = lane;
-        d[lane] = active >> (from & 31) & 1 ? source[from & 31] : 0; /* who is not there gives 0 */
-        inside |= (lanes)valid << lane;
-    }
+    lanes inside = lanes_shuffle(form->kind, warp_at(w, op->d), warp_at(w, op->a), warp_at(w, op->b),
+                                 warp_at(w, op->c), active);
     if (form->has_predicate)
         predicate_set(w, form->predicate, active, inside);
 }
