@@ -180,25 +180,30 @@ static void wake_all(struct ahead *ahead)
     pthread_mutex_unlock(&ahead->lock);
 }
 
+/* The launch's own thread leads first; all others run blocks ahead. */
+static void take_part(struct ahead *ahead, struct worker *worker)
+{
+    uint64_t number;
+    if (worker->leads)
+        lead(ahead, worker);
+    while (begin_next(ahead, worker, &number)) {
+        struct block *block;
+        enum block_ran ran;
+        if (run_ahead(ahead, worker, number, &block, &ran)) {
+            rota_end_turn(&ahead->rota, worker, block, ran);
+            lead(ahead, worker);
+        }
+    }
+}
+
 static void *worker_main(void *context)
 {
     struct worker *worker = context;
     struct ahead *ahead = worker->ahead;
     jmp_buf on_fault;
     worker->on_fault = &on_fault;
-    if (!setjmp(on_fault)) {
-        if (worker->leads)
-            lead(ahead, worker);
-        uint64_t number;
-        while (begin_next(ahead, worker, &number)) {
-            struct block *block;
-            enum block_ran ran;
-            if (run_ahead(ahead, worker, number, &block, &ran)) {
-                rota_end_turn(&ahead->rota, worker, block, ran);
-                lead(ahead, worker);
-            }
-        }
-    }
+    if (!setjmp(on_fault))
+        take_part(ahead, worker);
     if (stopped(ahead))
         wake_all(ahead);
     return NULL;

@@ -112,6 +112,17 @@ static void workspace_free(struct grid *grid, void *memory)
         mem_unmap(memory, WORKSPACE);
 }
 
+/* Threads that it is worth to start: a launch as small as the kernel's last one was is over before they
+ * begin. */
+static uint64_t workers_of(const struct grid *grid)
+{
+    enum { WORTH = 20000 }; /* warp instructions */
+    uint64_t cost = atomic_load_explicit(&grid->kernel->block_cost, memory_order_relaxed);
+    bool small = cost && grid->block_count < WORTH / cost;
+    uint64_t threads = grid->kernel->facts.ordered || small ? 1 : grid->launch->threads;
+    return max_u64(min_u64(threads, grid->block_count), 1);
+}
+
 static bool may_run_ahead(const struct grid *grid)
 {
     const struct launch *launch = grid->launch;
@@ -134,8 +145,7 @@ bool launch_run(const struct launch *launch, struct launch_result *result)
     struct grid grid = {0};
     grid_init(&grid, launch, atomic_fetch_add(&serial, 1) + 1, 0, &result->fault);
     void *workspace = workspace_new(&grid);
-    uint64_t threads = launch->kernel->facts.ordered ? 1 : max_u64(launch->threads, 1);
-    grid.workers = max_u64(min_u64(threads, grid.block_count), 1);
+    grid.workers = workers_of(&grid);
     rota_count_launch(1);
     if (launch->observer)
         stepwise_run(launch, grid.serial, grid.workspace, result);
@@ -146,6 +156,8 @@ bool launch_run(const struct launch *launch, struct launch_result *result)
     else
         run_workers(&grid, (unsigned)grid.workers, result);
     rota_count_launch(-1);
+    atomic_store_explicit(&launch->kernel->block_cost,
+                          result->warp_instructions / max_u64(grid.block_count, 1) + 1, memory_order_relaxed);
     workspace_free(&grid, workspace);
     grid_fini(&grid);
     return result->fault.kind == FAULT_NONE && !(launch->interrupt && *launch->interrupt);
