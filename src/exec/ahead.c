@@ -180,8 +180,9 @@ static void wake_all(struct ahead *ahead)
     pthread_mutex_unlock(&ahead->lock);
 }
 
-/* The launch's own thread leads first; all others run blocks ahead. */
-static void take_part(struct ahead *ahead, struct worker *worker)
+/* The launch's own thread leads first; all others run blocks ahead. Not a part of who calls setjmp, so that a
+ * fault cannot clobber its variables. */
+static __attribute__((noinline)) void take_part(struct ahead *ahead, struct worker *worker)
 {
     uint64_t number;
     if (worker->leads)
