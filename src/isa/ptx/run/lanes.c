@@ -148,3 +148,34 @@ FOR_EACH_LEVEL lanes lanes_shuffle(enum shuffle kind, void *to, const void *from
         return shuffle_all(SHUFFLE_INDEX, to, from, by, c, who);
     }
 }
+
+static inline __attribute__((always_inline)) void cut(uint64_t at[WARP_LANES], uint32_t bits, bool with_sign)
+{
+    uint32_t unused = 64 - bits;
+    for (uint32_t i = 0; i < WARP_LANES; i++)
+        at[i] = with_sign ? (uint64_t)((int64_t)(at[i] << unused) >> unused) : at[i] << unused >> unused;
+}
+
+FOR_EACH_LEVEL void lanes_extend(void *to, const void *from, const struct extension *how, lanes who)
+{
+    uint64_t at[WARP_LANES];
+    uint32_t words[WARP_LANES];
+    uint16_t shorts[WARP_LANES];
+    for (uint32_t i = 0; i < WARP_LANES; i++)
+        at[i] = how->from_bytes == 8   ? ((const uint64_t *)from)[i]
+                : how->from_bytes == 4 ? ((const uint32_t *)from)[i]
+                                       : ((const uint16_t *)from)[i];
+    cut(at, how->from_bits, how->from_signed);
+    cut(at, how->to_bits, how->to_signed);
+    if (how->to_bytes == 8) {
+        blend_longs(to, at, who);
+    } else if (how->to_bytes == 4) {
+        for (uint32_t i = 0; i < WARP_LANES; i++)
+            words[i] = (uint32_t)at[i];
+        blend_words(to, words, who);
+    } else {
+        for (uint32_t i = 0; i < WARP_LANES; i++)
+            shorts[i] = (uint16_t)at[i];
+        blend_shorts(to, shorts, who);
+    }
+}

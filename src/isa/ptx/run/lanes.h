@@ -34,6 +34,14 @@ struct survey lanes_survey(const uint64_t at[WARP_LANES], uint64_t low, uint64_t
 void lanes_join(void *to, const void *low, const void *high, lanes who);
 void lanes_split(void *low, void *high, const void *from, lanes who);
 
+/* Low bits of registers of any width, extended to another: with their sign, or with 0. */
+struct extension {
+    uint32_t to_bytes, from_bytes; /* of a lane: 2, 4, 8 */
+    uint32_t to_bits, from_bits;   /* that count */
+    bool to_signed, from_signed;
+};
+void lanes_extend(void *to, const void *from, const struct extension *how, lanes who);
+
 /* Each of these lanes gets what another of them has in `from` (0 if that one is not among them): lane `by`
  * up, down, across or from the start of its segment, as c, a clamp and a mask of segments, allows; otherwise
  * its own. Gives the lanes that were allowed. */
