@@ -295,6 +295,19 @@ static void test_conversions_in_wider_registers(void **state)
     assert_memory_equal(memory, expected, sizeof expected);
 }
 
+static void test_policies_of_the_l2(void **state)
+{
+    (void)state;
+    expect_good((struct run){
+        .body = "createpolicy.range.global.L2::evict_last.L2::evict_unchanged.b64 %rd2, [%rd1], 64, 128;\n"
+                "createpolicy.fractional.L2::evict_first.b64 %rd3, 0.5;\n"
+                "mov.u32 %r2, 7; st.global.L2::cache_hint.u32 [%rd1], %r2, %rd2;\n"
+                "ld.global.L2::cache_hint.u32 %r3, [%rd1], %rd3; st.global.u32 [%rd1+4], %r3;",
+        .ptx = "8.0",
+        .sm = "90"});
+    assert_int_equal(memory[1], 7);
+}
+
 static void test_constants_of_functions(void **state)
 {
     (void)state;
@@ -689,6 +702,7 @@ int main(void)
                                        TEST(test_limits_of_loops_with_barriers),
                                        TEST(test_resident_blocks_all_begin),
                                        TEST(test_conversions_in_wider_registers),
+                                       TEST(test_policies_of_the_l2),
                                        TEST(test_constants_of_functions),
                                        TEST(test_special_registers_by_block),
                                        TEST(test_aliases_and_tables),
