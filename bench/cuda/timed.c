@@ -13,6 +13,9 @@ struct timed {
     struct stream *stream;
     struct module *module;
     char fault[2048]; /* what a kernel did wrong */
+    bool frees;       /* what was allocated, at the end: somebody looks for leaks */
+    uint64_t *allocated;
+    size_t allocated_count, allocated_capacity;
 };
 
 static void keep_report(void *user, const char *text)
@@ -98,6 +101,7 @@ struct timed *timed_new(const struct workload *workload, const struct driver_opt
     struct driver_options own = *options;
     const char *wrong = NULL;
     own.keep_launches = true;
+    timed->frees = options->check;
     own.timing.plain_copies = true; /* what is measured are kernels, which start as they always did */
     own.report = keep_report;
     own.user = timed;
@@ -120,8 +124,12 @@ struct timed *timed_new(const struct workload *workload, const struct driver_opt
 
 void timed_free(struct timed *timed)
 {
-    if (timed)
-        driver_free(timed->driver);
+    if (!timed)
+        return;
+    for (size_t i = 0; i < timed->allocated_count; i++)
+        memory_free(timed->driver, timed->allocated[i]);
+    driver_free(timed->driver);
+    mem_free(timed->allocated);
     mem_free(timed);
 }
 
@@ -135,6 +143,10 @@ const char *timed_alloc(struct timed *timed, size_t bytes, void **memory)
     uint64_t address;
     const char *wrong = told(timed, memory_alloc(timed->device, bytes ? bytes : 1, &address));
     *memory = (void *)(uintptr_t)address;
+    if (!wrong && timed->frees) {
+        mem_grow(timed->allocated, timed->allocated_count, timed->allocated_capacity);
+        timed->allocated[timed->allocated_count++] = address;
+    }
     return wrong;
 }
 

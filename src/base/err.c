@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 bool err_set(struct err *err, const char *format, ...)
 {
@@ -33,4 +34,15 @@ _Noreturn void bug_at(const char *file, int line, const char *format, ...)
           stderr);
     va_end(args);
     abort();
+}
+
+_Noreturn void err_of_plugin(const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    fputs("heddle: plugin: ", stderr);
+    vfprintf(stderr, format, args);
+    fputs("\n", stderr);
+    va_end(args);
+    _exit(EXIT_FAILURE);
 }

@@ -19,6 +19,9 @@ void err_add(struct err *err, const char *format, ...) __attribute__((format(__p
 _Noreturn void bug_at(const char *file, int line, const char *format, ...)
     __attribute__((format(__printf__, 3, 4), cold));
 
+/* A plugin did what it must not: the process ends, as nothing that comes after would be of use. */
+_Noreturn void err_of_plugin(const char *format, ...) __attribute__((format(__printf__, 1, 2), cold));
+
 #define BUG(...) bug_at(__FILE__, __LINE__, __VA_ARGS__)
 #define REQUIRE(condition)                                                                                   \
     do {                                                                                                     \

@@ -1,6 +1,7 @@
 #include "base/param.h"
 #include "base/bits.h"
 #include "base/unit.h"
+#include "base/lexicon.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -92,25 +93,50 @@ static bool parse_flag(const char *value, bool *result, struct err *err)
     return yes || no || err_set(err, "expected yes or no, not '%.80s'", value);
 }
 
-/* The length of the word that starts here. */
-static size_t word_length(const char *words)
+/* One of the words of a choice: of its range, and then of the range's family. */
+struct choice_word {
+    const char *at;
+    size_t length;
+};
+
+/* False: behind the last. */
+static bool word_at(const struct param_row *row, uint32_t number, struct choice_word *word)
 {
-    return strcspn(words, "|");
+    const char *at = row->range;
+    for (;; number--) {
+        size_t length = strcspn(at, "|");
+        if (*at == '+') {
+            at = lexicon_at(at + 1, length - 1, number);
+            *word = (struct choice_word){at, at ? strlen(at) : 0};
+            return at;
+        }
+        *word = (struct choice_word){at, length};
+        if (!number || !at[length])
+            return !number;
+        at += length + 1;
+    }
+}
+
+void param_print_range(const struct param_row *row, struct text *text)
+{
+    struct choice_word word;
+    if (row->type != PARAM_choice)
+        text_add(text, "%s", row->range);
+    for (uint32_t i = 0; row->type == PARAM_choice && word_at(row, i, &word); i++)
+        text_add(text, "%s%.*s", i ? "|" : "", (int)word.length, word.at);
 }
 
 static bool parse_choice(const struct param_row *row, const char *value, uint32_t *result, struct err *err)
 {
-    const char *word = row->range;
-    for (uint32_t i = 0;; i++) {
-        size_t length = word_length(word);
-        if (strlen(value) == length && !memcmp(value, word, length)) {
-            *result = i;
+    struct choice_word word;
+    struct text range = {0};
+    for (*result = 0; word_at(row, *result, &word); ++*result)
+        if (strlen(value) == word.length && !memcmp(value, word.at, word.length))
             return true;
-        }
-        if (!word[length])
-            return err_set(err, "expected one of %s, not '%.80s'", row->range, value);
-        word += length + 1;
-    }
+    param_print_range(row, &range);
+    err_set(err, "expected one of %s, not '%.80s'", range.at, value);
+    text_fini(&range);
+    return false;
 }
 
 /* Only what a description can hold: the dump of a configuration must read again as it was. */
@@ -199,10 +225,9 @@ void param_print(const struct param_row *row, const void *field, struct text *te
         text_add(text, "%s", *(const char *const *)field);
         break;
     case PARAM_choice: {
-        const char *word = row->range;
-        for (uint32_t i = *(const uint32_t *)field; i; i--)
-            word += word_length(word) + 1;
-        text_add(text, "%.*s", (int)word_length(word), word);
+        struct choice_word word;
+        REQUIRE(word_at(row, *(const uint32_t *)field, &word));
+        text_add(text, "%.*s", (int)word.length, word.at);
         break;
     }
     default:

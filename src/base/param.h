@@ -52,8 +52,9 @@ struct param_row {
     const char *name;
     enum param_type type;
     const char *fallback; /* the default, written as a user would */
-    const char *range;    /* "least..most" (one may be missing; "0|least..most": or 0), the words of a choice,
-                             or "" */
+    const char
+        *range; /* "least..most" (one may be missing; "0|least..most": or 0), the words of a choice,
+                   maybe with those of a family at its end ("lru|fifo|+policies": base/lexicon.h), or "" */
     const char *help;
     size_t offset; /* of the field in the spec */
     enum param_shows shows;
@@ -94,6 +95,9 @@ static inline enum param_shows param_shows(const struct param_group *group, cons
 
 /* Checks a value against its row and, when `field` is not NULL, stores it there. */
 bool param_parse(const struct param_row *row, const char *value, void *field, struct err *err);
+
+/* The range as users read it: with the words of its family. */
+void param_print_range(const struct param_row *row, struct text *text);
 
 /* Writes a stored field as a user would. */
 void param_print(const struct param_row *row, const void *field, struct text *text);

@@ -8,7 +8,8 @@
  *   srrip       how soon it is expected again: 0 (farthest) to 3
  *   tree        bits of the tree, in the first word
  *   random      how many left, in the first word: the n-th choice of a set depends on seed and n alone, so
- *               that sets may be looked at in any order */
+ *               that sets may be looked at in any order
+ *   a plugin's  its own matter (cache/replace_own.h); not on a GPU */
 #ifndef CACHE_REPLACE_H
 #define CACHE_REPLACE_H
 
@@ -28,7 +29,12 @@ enum replace_policy {
 #define X(name, text, help) REPLACE_##name,
     REPLACE_POLICIES(X)
 #undef X
+        REPLACE_OWN /* the first of plugins' policies */
 };
+
+#ifndef __CUDACC__
+#include "cache/replace_own.h"
+#endif
 
 enum { REPLACE_WAYS_MOST = 64, REPLACE_NEAR = 3, REPLACE_NEW = 1 }; /* of srrip: after a use; when it comes */
 
@@ -170,6 +176,10 @@ CACHE_CALL void replace_use(uint32_t policy, uint64_t *row, uint32_t ways, uint3
         *row = tree_point_away(*row, ways, way);
     else if (policy == REPLACE_SRRIP)
         ((uint8_t *)row)[way] = REPLACE_NEAR;
+#ifndef __CUDACC__
+    else if (policy >= REPLACE_OWN)
+        replace_owns[policy - REPLACE_OWN].used((uint8_t *)row, ways, way);
+#endif
 }
 
 /* A line came to the way. */
@@ -181,6 +191,10 @@ CACHE_CALL void replace_come(uint32_t policy, uint64_t *row, uint32_t ways, uint
         *row = tree_point_away(*row, ways, way);
     else if (policy == REPLACE_SRRIP)
         ((uint8_t *)row)[way] = REPLACE_NEW;
+#ifndef __CUDACC__
+    else if (policy >= REPLACE_OWN)
+        replace_owns[policy - REPLACE_OWN].came((uint8_t *)row, ways, way);
+#endif
 }
 
 /* The way in `from` (never 0; all of them hold lines) whose line leaves. */
@@ -195,6 +209,10 @@ CACHE_CALL uint32_t replace_choose(uint32_t policy, uint64_t *row, uint32_t ways
     case REPLACE_SRRIP:
         return srrip_farthest(row, from);
     default:
+#ifndef __CUDACC__
+        if (policy >= REPLACE_OWN)
+            return replace_own_choose(policy, row, ways, from, seed);
+#endif
         return order_oldest(row, ways, from);
     }
 }

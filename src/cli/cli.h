@@ -26,17 +26,21 @@ struct cmd {
     void (*help_more)(void);             /* prints what tables know, behind the rest of the help; or NULL */
     /* Prints words for completion, one a line, behind this word (empty for the first); or NULL. */
     void (*complete)(const char *behind);
+    const struct cmd *const *subcommands; /* whose names are "trace info"; ends in NULL; or NULL */
 };
 
 extern const struct cmd *const commands[]; /* ends in NULL */
 
 extern const struct cmd cmd_caches, cmd_validate, cmd_study, cmd_bench, cmd_params, cmd_stats, cmd_demo,
-    cmd_system, cmd_protocol, cmd_test, cmd_ptx, cmd_gcn3, cmd_trace, cmd_run, cmd_replay, cmd_serve,
-    cmd_boot, cmd_help, cmd_version, cmd_completion;
+    cmd_report, cmd_compare, cmd_system, cmd_protocol, cmd_test, cmd_ptx, cmd_gcn3, cmd_trace, cmd_run,
+    cmd_replay, cmd_serve, cmd_boot, cmd_doctor, cmd_help, cmd_version, cmd_completion;
 
 const struct cmd *cmd_find(const char *name);
 void cmd_print_help(const struct cmd *command);
 void options_print(const struct option_row *rows);
+
+/* Writes manual pages, heddle.1 and heddle-NAME.1, into a folder. */
+bool manual_write(const char *folder, struct err *err);
 
 /* Prints "heddle: TEXT" to stderr and returns the status given. */
 int complain(int status, const struct err *err);

@@ -12,6 +12,7 @@
 #include "cachesim/evaluate/evaluate.h"
 #include "cachesim/runs/kept.h"
 #include "deal/deal.h"
+#include "plugin/plugin.h"
 #include "ranks/ranks.h"
 
 /* ---- options: one row each, and a function that takes its value ---- */
@@ -199,6 +200,13 @@ TAKE_SWITCH(no_progress, request.no_progress)
 TAKE_SWITCH(no_overlap, request.host.no_overlap)
 TAKE_SWITCH(resident, request.host.resident)
 
+/* Plugins were loaded before: other options may name what is in them. */
+static bool take_plugin(struct caches_asked *asked, const char *value, struct err *err)
+{
+    (void)asked, (void)value, (void)err;
+    return true;
+}
+
 /*    option            value                    help, and what takes it */
 #define OPTIONS(X)                                                                                           \
     X("--machine", "NAME", "which caches there are: see below (l1 unless told)", machine)                    \
@@ -206,6 +214,7 @@ TAKE_SWITCH(resident, request.host.resident)
     X("--l1", "SIZE,WAYS,LINE", "64KiB,16,64 unless told", l1)                                               \
     X("--l2", "SIZE,WAYS,LINE", "of each tile, 512KiB,16,64 unless told", l2)                                \
     X("--policy", "NAME", "which line leaves: see below (lru unless told)", policy)                          \
+    X("--plugin", "FILE[,TEXT]", "load policies of your own (docs/plugins.md); may come often", plugin)      \
     X("--snoop", "GROUP", "so many neighbouring tiles share an address space and snoop on each other",       \
       snoop)                                                                                                 \
     X("--quantum", "N|exact", "others feel what a tile does after N of its accesses; exact unless told",     \
@@ -260,6 +269,12 @@ static bool took(void *user, const struct option_row *row, const char *value, st
     return true;
 }
 
+static bool took_plugin(void *user, const struct option_row *row, const char *value, struct err *err)
+{
+    (void)user;
+    return !row || strcmp(row->name, "--plugin") != 0 || plugin_load(value, err);
+}
+
 /* ---- the command ---- */
 
 typedef void write_form(const struct caches_request *r, const struct configurations *all, FILE *stream);
@@ -308,6 +323,7 @@ static bool prepare(struct caches_asked *asked, struct configurations *all, stru
     if (good && (r->ranks || r->results)) {
         r->build = dealing_build();
         good = caches_identity(r, &identity, err);
+        plugin_identify(&identity);
     }
     if (good && r->results)
         good = (*kept = kept_open(r, &identity, all, err)) != NULL;
@@ -420,7 +436,8 @@ static int run(int count_words, char **words)
     if (!dealing_join(&asked.request.ranks, &err))
         return complain(EXIT_FAILED, &err);
     struct ranks *ranks = asked.request.ranks;
-    bool good = options_parse(options, count_words, words, &asked, took, &err) && over_ranks_begin(&err) &&
+    bool good = options_parse(options, count_words, words, NULL, took_plugin, &err) &&
+                options_parse(options, count_words, words, &asked, took, &err) && over_ranks_begin(&err) &&
                 can_be_dealt(&asked, &err);
     int status = good && asked.evaluate ? evaluate(&asked) : simulate(&asked, good, &err);
     sweep_fini(&asked.request.sweep);

@@ -1,4 +1,4 @@
-/* heddle help, version and completion: all made from the table of commands. */
+/* heddle help and version: made from the table of commands. */
 #include "cli/cli.h"
 #include "base/text.h"
 
@@ -39,8 +39,47 @@ static int surplus(const char *command, const char *word)
     return complain(EXIT_USAGE, &err);
 }
 
-static int run_help(int count, char **words)
+static const struct option_row help_options[] = {
+    {"--man", "FOLDER", "write manual pages into this folder: heddle.1, heddle-run.1, ..."},
+    {NULL, NULL, NULL},
+};
+
+struct help_request {
+    const char *man;
+    char *words[2];
+    int count;
+};
+
+static bool took_help(void *user, const struct option_row *row, const char *value, struct err *err)
 {
+    struct help_request *request = user;
+    if (row)
+        request->man = value;
+    else if (request->count == 2)
+        return err_set(err, "help: unexpected word '%.120s'", value);
+    else
+        request->words[request->count++] = (char *)(uintptr_t)value;
+    return true;
+}
+
+static int write_manual(const struct help_request *request)
+{
+    struct err err;
+    if (request->count)
+        return surplus("help --man", request->words[0]);
+    return manual_write(request->man, &err) ? EXIT_GOOD : complain(EXIT_FAILED, &err);
+}
+
+static int run_help(int given, char **given_words)
+{
+    struct help_request request = {0};
+    struct err err;
+    if (!options_parse(help_options, given, given_words, &request, took_help, &err))
+        return complain(EXIT_USAGE, &err);
+    if (request.man)
+        return write_manual(&request);
+    int count = request.count;
+    char **words = request.words;
     if (count == 2 && !strcmp(words[0], cmd_trace.name)) /* one that has commands of its own */
         return cmd_trace.run(2, (char *[]){words[1], (char *)"--help", NULL});
     if (count > 1)
@@ -71,6 +110,7 @@ static void complete_commands(const char *behind)
 const struct cmd cmd_help = {.name = "help",
                              .arguments = "[COMMAND]",
                              .help = "describe a command",
+                             .options = help_options,
                              .run = run_help,
                              .complete = complete_commands};
 
@@ -84,60 +124,3 @@ static int run_version(int count, char **words)
 
 const struct cmd cmd_version = {
     .name = "version", .arguments = "", .help = "print the version", .run = run_version};
-
-/* Prints the words that may follow `heddle COMMAND [WORD]`, one a line; the shell's function below asks for
- * them. */
-static void print_words(const char *name, const char *behind)
-{
-    const struct cmd *command = cmd_find(name);
-    if (!command) {
-        complete_commands("");
-        return;
-    }
-    for (const struct option_row *row = command->options; row && row->name; row++) {
-        if (row->help)
-            puts(row->name);
-    }
-    if (command->complete)
-        command->complete(behind);
-}
-
-static int run_completion(int count, char **words)
-{
-    if (count == 3 && !strcmp(words[0], "words")) {
-        print_words(words[1], words[2]);
-        return EXIT_GOOD;
-    }
-    if (count != 1 || strcmp(words[0], "bash")) {
-        struct err err;
-        err_set(&err, "completion: expected the name of the shell: bash");
-        return complain(EXIT_USAGE, &err);
-    }
-    puts("_heddle()\n"
-         "{\n"
-         "    local word=${COMP_WORDS[COMP_CWORD]} command= behind=\n"
-         "    ((COMP_CWORD > 1)) && command=${COMP_WORDS[1]}\n"
-         "    ((COMP_CWORD > 2)) && behind=${COMP_WORDS[2]}\n"
-         "    mapfile -t COMPREPLY < <(compgen -W \\\n"
-         "        \"$(\"${COMP_WORDS[0]}\" completion words \"$command\" \"$behind\" 2>/dev/null)\" -- "
-         "\"$word\")\n"
-         "}\n"
-         "complete -o default -F _heddle heddle ./heddle");
-    return EXIT_GOOD;
-}
-
-static void complete_shells(const char *behind)
-{
-    (void)behind;
-    puts("bash");
-}
-
-const struct cmd cmd_completion = {
-    .name = "completion",
-    .arguments = "bash",
-    .help = "print the shell's completion script",
-    .more = "For this shell:      eval \"$(./heddle completion bash)\"\n"
-            "For all your shells: ./heddle completion bash >> ~/.bash_completion",
-    .run = run_completion,
-    .complete = complete_shells,
-};

@@ -74,16 +74,18 @@ static void print_group(const struct wanted *wanted, const struct param_group *g
         config_fill(&wanted->system.config, group, group->path, spec);
     for (size_t i = 0; i < group->row_count; i++) {
         const struct param_row *row = &group->rows[i];
-        struct text value = {0};
+        struct text value = {0}, range = {0};
+        param_print_range(row, &range);
         if (wanted->name)
             add_value(wanted, group, row, spec, &value);
         else
             text_add(&value, "%s", *row->fallback ? row->fallback : "-");
         int length = printf("  %-16s = %-*s %-7s %-22s ", row->name, wanted->name ? 34 : 12, value.at,
-                            type_name(row->type), row->range);
+                            type_name(row->type), range.at);
         bool fits = length + strlen(row->help) <= 160;
         printf("%s%s\n", fits ? "" : "\n      ", row->help);
         text_fini(&value);
+        text_fini(&range);
     }
     putchar('\n');
     mem_free(spec);

@@ -202,6 +202,7 @@ static bool report(const struct replay_request *r, const struct system *system, 
                              .kernels = r->timing.kernels,
                              .max_cycles = timing_max_cycles(&r->timing),
                              .cold_caches = r->timing.cold_caches,
+                             .series_cycles = timing_series(&r->timing),
                              .system_name = system_name(r, trace),
                              .system = system,
                              .timing = true,
@@ -258,6 +259,7 @@ static int replay(const struct replay_request *r, struct itrace_reader *reader, 
                                   .interrupt = &interrupted,
                                   .timing = {.on = true,
                                              .over_ranks = over_ranks(),
+                                             .series_cycles = r->json ? timing_series(&r->timing) : 0,
                                              .write_load = r->timing.write_load,
                                              .placement = r->timing.placement,
                                              .max_cycles = timing_max_cycles(&r->timing),
@@ -367,6 +369,7 @@ static int run(int count, char **words)
     catch_interrupts();
     if (!options_parse(options, count, words, &r, took, &err) || !over_ranks_begin(&err) ||
         (!r.wants_help && !r.folder && !err_set(&err, "replay: expected the folder of a trace")) ||
+        !timing_keeps_series(&r.timing, r.json, &err) ||
         !stats_launches_choose(r.json, r.stats_launches, &r.first_line, &r.end_line, &err) ||
         !timing_check(&r.timing, &err))
         status = complain(EXIT_USAGE, &err);

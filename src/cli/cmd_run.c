@@ -26,10 +26,12 @@ static const struct option_row options[] = {
      "run it on simulated CPU cores (docs/cpu.md), such as epyc; none: not on those of the system"},
     {"--threads", "N|all", "threads of this machine to run kernels on (all unless told)"},
     {"--stats", "FILE", "write what every kernel and launch did, as JSON"},
+    {"--csv", "FILE", "write the metrics of launches as CSV, in the layout of `ncu --csv --page raw`"},
     {"--json", "FILE", NULL}, /* what `bench` calls --stats */
     STATS_LAUNCHES_OPTION,
     TRACE_MEM_OPTION,
     RECORD_OPTIONS,
+    CHECK_OPTIONS,
     {"--shared", NULL, "one machine for all processes that the program starts (docs/serve.md)"},
     {"--bounds", "exact|padded", "padded: kernels may overrun allocations, as far as a GPU lets them"},
     {"--limit", "N", "functional mode: warp instructions after which a launch fails, as if endless"},
@@ -58,6 +60,8 @@ static bool took(void *user, const struct option_row *row, const char *value, st
         return false;
     if (!taken && !cmd_record_took(&request->timing, row, value, &taken, err))
         return false;
+    if (!taken && !cmd_check_took(&request->check, row, value, &taken, err))
+        return false;
     if (taken)
         return true;
     if (!strcmp(row->name, "--help")) {
@@ -67,6 +71,8 @@ static bool took(void *user, const struct option_row *row, const char *value, st
         return options_threads(value, &threads, err);
     } else if (!strcmp(row->name, "--stats") || !strcmp(row->name, "--json")) {
         request->stats = value;
+    } else if (!strcmp(row->name, "--csv")) {
+        request->csv = value;
     } else if (!strcmp(row->name, "--stats-launches")) {
         request->stats_launches = value;
     } else if (!strcmp(row->name, "--trace-mem")) {
@@ -88,18 +94,26 @@ static bool took(void *user, const struct option_row *row, const char *value, st
     return true;
 }
 
+static bool output_is_safe(const struct run *run, const char *option, const char *file, struct err *err)
+{
+    if (!file)
+        return true;
+    if (strcmp(file, "-") && file_same(file, run->path))
+        return err_set(err, "%s would write over the program %s", option, file);
+    return file_check(file, err);
+}
+
 static bool outputs_are_safe(const struct run *run, struct err *err)
 {
-    const char *stats = run->request->stats, *checkpoint = run->request->timing.checkpoint;
+    const char *stats = run->request->stats, *csv = run->request->csv,
+               *checkpoint = run->request->timing.checkpoint;
     if (checkpoint && (file_same(checkpoint, run->path) || (stats && file_same(checkpoint, stats))))
         return err_set(err, "--checkpoint would write over %s", checkpoint);
     if (checkpoint && !file_check(checkpoint, err))
         return false;
-    if (!stats)
-        return true;
-    if (strcmp(stats, "-") && file_same(stats, run->path))
-        return err_set(err, "--stats would write over the program %s", stats);
-    return file_check(stats, err);
+    if (stats && csv && strcmp(csv, "-") && file_same(stats, csv))
+        return err_set(err, "--stats and --csv name one file: %.300s", csv);
+    return output_is_safe(run, "--stats", stats, err) && output_is_safe(run, "--csv", csv, err);
 }
 
 static unsigned thread_count(const struct run_request *request)
@@ -124,9 +138,13 @@ static bool chose_system(const struct run *run, struct text *name, struct system
     return good;
 }
 
-static void write_cpu(const void *user, struct json_writer *json)
+static void write_more(const void *user, struct json_writer *json)
 {
-    cmd_cpu_write(user, json);
+    const struct run *run = user;
+    if (run->cpu)
+        cmd_cpu_write(run->cpu, json);
+    if (run->request->check.checks)
+        cmd_check_write(run->folder, json);
 }
 
 static int tell(struct run *run, const struct system *system, const char *system_name)
@@ -137,6 +155,7 @@ static int tell(struct run *run, const struct system *system, const char *system
                              .kernels = request->timing.kernels,
                              .max_cycles = timing_max_cycles(&request->timing),
                              .cold_caches = request->timing.cold_caches,
+                             .series_cycles = timing_series(&request->timing),
                              .system_name = system_name,
                              .system = system,
                              .timing = timing_is_on(&request->timing),
@@ -149,8 +168,8 @@ static int tell(struct run *run, const struct system *system, const char *system
                              .first_line = run->first_line,
                              .end_line = run->end_line,
                              .hot_places = timing_hot_places(&request->timing),
-                             .more = run->cpu ? write_cpu : NULL,
-                             .user = run->cpu};
+                             .more = write_more,
+                             .user = run};
     struct launches lines = {0};
     struct text summary = {0};
     struct err err;
@@ -158,6 +177,8 @@ static int tell(struct run *run, const struct system *system, const char *system
     bool good = launches_read(run->folder, &lines, &err);
     if (good && request->stats)
         good = launches_write(&lines, &how, request->stats, &err);
+    if (good && request->csv)
+        good = launches_write_csv(&lines, &how, request->csv, &err);
     if (!good || !launches_are_whole(&lines, run->folder, &err))
         status = complain(status ? status : EXIT_FAILED, &err);
     if (run->cpu && !cmd_cpu_check(run->cpu, request->words[0], status, &err))
@@ -174,6 +195,8 @@ static int tell(struct run *run, const struct system *system, const char *system
         status = complain(status ? status : EXIT_FAILED, &err);
     if (request->timing.record && !cmd_record_tell(run->folder, &summary, &err))
         status = complain(status ? status : EXIT_FAILED, &err);
+    if (request->check.checks && !status && cmd_check_count(run->folder))
+        status = EXIT_FOUND;
     if (how.signal && isatty(STDERR_FILENO))
         fputs("\r\033[K", stderr); /* the progress line that the program could not wipe */
     fputs(summary.at, stderr);
@@ -203,7 +226,9 @@ static bool makes_sense(const struct run_request *request, struct err *err)
         return err_set(err, "--limit: expected --max-cycles instead of it in timing mode");
     if (ranks_job().count > 1 && request->cpu)
         return err_set(err, "--cpu does not go with several ranks");
-    return timing_check(&request->timing, err) && cmd_record_check(&request->timing, err) &&
+    return cmd_check_goes(&request->check, &request->timing, request->trace_mem, err) &&
+           timing_check(&request->timing, err) && cmd_record_check(&request->timing, err) &&
+           timing_keeps_series(&request->timing, request->stats, err) &&
            cmd_trace_mem_check(request->trace_mem, &request->timing, err);
 }
 
@@ -263,8 +288,8 @@ static int run_request(struct run_request *request)
     if (has_nodes && !request->timing.attach) /* processes of several nodes are in one machine */
         request->timing.shared = true;
     int status;
-    if (!goes_with_cores(request, &err) || (has_nodes && !goes_with_nodes(request, &err)) ||
-        !goes_with_ranks(request, &err)) {
+    if (!timing_check_series(&request->timing, &err) || !goes_with_cores(request, &err) ||
+        (has_nodes && !goes_with_nodes(request, &err)) || !goes_with_ranks(request, &err)) {
         system_fini(&system);
         return complain(EXIT_USAGE, &err);
     }
@@ -335,6 +360,7 @@ bool cmd_run_check(int count, char **words, struct text *identity, struct err *e
     struct run_request request = {0};
     int own = options_own_words(options, count, words);
     bool good = timing_from_environment(&request.timing, err) &&
+                cmd_check_from_environment(&request.check, err) &&
                 options_parse(options, own, words, &request, took, err) &&
                 timing_identify(&request.timing, identity, err) && identify_cpu(&request, identity, err) &&
                 (own < count || err_set(err, "run: expected a program")) &&
@@ -369,6 +395,7 @@ static int run(int count, char **words)
     bool follows = false;
     request.words = words + own;
     if (!timing_from_environment(&request.timing, &err) ||
+        !cmd_check_from_environment(&request.check, &err) ||
         !options_parse(options, own, words, &request, took, &err) || !check_ranks(words[own], &err) ||
         !over_ranks_begin(&err)) {
         status = complain(EXIT_USAGE, &err);

@@ -20,6 +20,7 @@ struct serve_request {
 static const struct option_row options[] = {
     {"--system", "NAME|FILE", "the system to simulate (h200 unless told; `heddle params gpu`)"},
     {"--set", "PATH.KEY=VALUE", "change the system, such as system.gpus=2; may come several times"},
+    PLUGIN_OPTION,
     {"--threads", "N|all", "threads of this machine that simulate (all unless told)"},
     {"--ranks", "N", NULL}, /* says why not */
     {"--programs", "N", "begin when N programs are attached, and end when all of them have gone"},

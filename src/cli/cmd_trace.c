@@ -118,4 +118,5 @@ const struct cmd cmd_trace = {
     .run = run,
     .help_more = help_more,
     .complete = complete,
+    .subcommands = subcommands,
 };

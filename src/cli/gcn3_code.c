@@ -121,6 +121,14 @@ static void print_line(struct printing *printing, uint64_t at)
     printing->line = line;
 }
 
+static void add_inst(const uint32_t word, const struct gcn3_inst *inst, struct text *text)
+{
+    if (inst)
+        gcn3_print(inst, text);
+    else
+        text_add(text, ".long 0x%08" PRIx32 "  // no instruction", word);
+}
+
 static void print_target(const struct gcn3_object *object, uint64_t to)
 {
     printf("  // to %06" PRIx64, to);
@@ -140,10 +148,7 @@ static void print_inst(void *user, uint64_t at, const struct gcn3_inst *inst)
     uint64_t to;
     print_line(printing, at);
     memcpy(words, printing->object->image + at, inst ? inst->bytes : sizeof *words);
-    if (inst)
-        gcn3_print(inst, &text);
-    else
-        text_add(&text, ".long 0x%08" PRIx32 "  // no instruction", words[0]);
+    add_inst(words[0], inst, &text);
     printf("  %06" PRIx64 "  %08" PRIx32, at, words[0]);
     if (inst && inst->bytes > 4)
         printf(" %08" PRIx32, words[1]);
@@ -160,4 +165,29 @@ void cmd_gcn3_code_print(const struct gcn3_object *object, const struct gcn3_ker
 {
     struct printing printing = {.object = object};
     for_each(object, kernel, print_inst, &printing);
+}
+
+/* ---- for others ---- */
+
+struct handing_on {
+    const struct gcn3_object *object;
+    void (*each)(void *user, uint64_t at, const struct text *text);
+    void *user;
+};
+
+static void hand_on(void *user, uint64_t at, const struct gcn3_inst *inst)
+{
+    const struct handing_on *handing_on = user;
+    struct text text = {0};
+    uint32_t word;
+    memcpy(&word, handing_on->object->image + at, sizeof word);
+    add_inst(word, inst, &text);
+    handing_on->each(handing_on->user, at, &text);
+    text_fini(&text);
+}
+
+void cmd_gcn3_code_each(const struct gcn3_object *object, const struct gcn3_kernel_info *kernel,
+                        void (*each)(void *user, uint64_t at, const struct text *text), void *user)
+{
+    for_each(object, kernel, hand_on, &(struct handing_on){object, each, user});
 }

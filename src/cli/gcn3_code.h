@@ -20,6 +20,11 @@ void cmd_gcn3_code_count(const struct gcn3_object *object, const struct gcn3_ker
                          struct gcn3_code *code);
 void cmd_gcn3_code_fini(struct gcn3_code *code);
 
+/* Each instruction of the kernel, as text, and where it is. */
+struct text;
+void cmd_gcn3_code_each(const struct gcn3_object *object, const struct gcn3_kernel_info *kernel,
+                        void (*each)(void *user, uint64_t at, const struct text *text), void *user);
+
 /* One line for each instruction: where it is, its words, and what it is; with lines of the source where they
  * are known. */
 void cmd_gcn3_code_print(const struct gcn3_object *object, const struct gcn3_kernel_info *kernel);

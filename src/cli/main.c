@@ -12,10 +12,11 @@
 #include <string.h>
 #include <unistd.h>
 
-const struct cmd *const commands[] = {
-    &cmd_run,      &cmd_replay, &cmd_serve, &cmd_boot, &cmd_demo,    &cmd_bench,      &cmd_validate,
-    &cmd_study,    &cmd_caches, &cmd_ptx,   &cmd_gcn3, &cmd_trace,   &cmd_params,     &cmd_system,
-    &cmd_protocol, &cmd_stats,  &cmd_test,  &cmd_help, &cmd_version, &cmd_completion, NULL};
+const struct cmd *const commands[] = {&cmd_run,     &cmd_replay,     &cmd_serve,   &cmd_boot,     &cmd_demo,
+                                      &cmd_bench,   &cmd_report,     &cmd_compare, &cmd_validate, &cmd_study,
+                                      &cmd_caches,  &cmd_ptx,        &cmd_gcn3,    &cmd_trace,    &cmd_params,
+                                      &cmd_system,  &cmd_protocol,   &cmd_stats,   &cmd_test,     &cmd_help,
+                                      &cmd_version, &cmd_completion, NULL};
 
 _Atomic int interrupted;
 

@@ -6,12 +6,14 @@
 #include "base/text.h"
 #include "cli/shared_machine.h"
 #include "cli/run_cpu.h"
+#include "cli/check.h"
 #include "cli/timing.h"
 
 struct run_request {
     char **words; /* the program and its arguments; ends in NULL */
-    const char *threads, *stats, *stats_launches, *bounds, *limit, *trace_mem, *cpu;
+    const char *threads, *stats, *csv, *stats_launches, *bounds, *limit, *trace_mem, *cpu;
     struct timing_request timing;
+    struct check_request check;
     const char **cpu_settings; /* of --set; ends in NULL */
     size_t cpu_setting_count, cpu_setting_capacity;
     bool wants_help;

@@ -5,6 +5,7 @@
 #include "cli/process.h"
 #include "cli/over_ranks.h"
 #include "cli/run.h"
+#include "plugin/plugin.h"
 #include "base/bits.h"
 #include "base/file.h"
 #include "base/install.h"
@@ -118,9 +119,14 @@ static void set_timing(const struct timing_request *timing)
         text_add(&settings, "%s\n", timing->settings[i]);
     set_or_not("HEDDLE_SETTINGS", settings.at);
     text_fini(&settings);
+    struct text plugins = {0};
+    plugin_add_list(&plugins);
+    set_or_not(PLUGIN_VARIABLE, plugins.at);
+    text_fini(&plugins);
     setenv("HEDDLE_MODE", timing_is_on(timing) ? "timing" : "functional", 1);
     set_or_not("HEDDLE_MAX_CYCLES", timing->max_cycles);
     set_or_not("HEDDLE_KERNELS", timing->kernels);
+    set_or_not("HEDDLE_SERIES", timing->series);
     set_or_not("HEDDLE_REGION", timing->region);
     set_or_not("HEDDLE_CACHES", timing->cold_caches ? "cold" : NULL);
     set_or_not("HEDDLE_PROGRESS", timing->no_progress ? "no" : NULL);
@@ -192,6 +198,8 @@ static void set_environment(const struct run *run)
     set_or_not("HEDDLE_SEAT", timing->seat);
     set_path("HEDDLE_TRACE_MEM", run->request->trace_mem);
     set_path("HEDDLE_RECORD", timing->record);
+    set_or_not("HEDDLE_CHECK", run->request->check.checks);
+    set_or_not("HEDDLE_CHECK_SHOW", run->request->check.show);
     struct text limit = {0};
     text_add(&limit, "%llu", (unsigned long long)timing->record_limit);
     set_or_not("HEDDLE_RECORD_LIMIT", timing->record_limit ? limit.at : NULL);
@@ -307,6 +315,7 @@ static bool identify(struct run *run, struct err *err)
     for (char **word = run->request->words + 1; *word; word++)
         text_add(&run->identity, " %s", *word);
     text_add(&run->identity, "\n");
+    plugin_identify(&run->identity);
     text_fini(&content);
     return !timing->resume || machine_check_checkpoint(timing->resume, run->identity.at, err) ||
            fail(run, EXIT_FAILED);
@@ -315,8 +324,8 @@ static bool identify(struct run *run, struct err *err)
 static bool choose_lines(struct run *run, struct err *err)
 {
     const struct run_request *request = run->request;
-    return stats_launches_choose(request->stats, request->stats_launches, &run->first_line, &run->end_line,
-                                 err) ||
+    return stats_launches_choose(request->stats ? request->stats : request->csv, request->stats_launches,
+                                 &run->first_line, &run->end_line, err) ||
            fail(run, EXIT_USAGE);
 }
 

@@ -10,6 +10,7 @@
 #include "cli/workload.h"
 #include "deal/deal.h"
 #include "ranks/ranks.h"
+#include "plugin/plugin.h"
 #include "study/campaign/campaign.h"
 
 #include <errno.h>
@@ -23,6 +24,7 @@ const struct option_row cmd_study_file_options[] = {
     {"--system", "NAME|FILE", "for all points, instead of the file's"},
     {"--gpus", "N", "GPUs of a study that has several, such as locality"},
     {"--set", "PATH.KEY=VALUE", "change the system of all points; may come several times"},
+    PLUGIN_OPTION,
     {"--jobs", "N|all",
      "points at a time, each in a process of its own (all cores unless told); of each rank"},
     {"--threads", "N|all", "threads of each (1 unless told)"},
@@ -54,6 +56,15 @@ static bool take_jobs(const char *value, unsigned *jobs, struct err *err)
            err_set(err, "--jobs: expected a number from 1 to 1024, or all, not '%.80s'", value);
 }
 
+/* To the processes of points. */
+static void pass_plugins_on(void)
+{
+    struct text list = {0};
+    plugin_add_list(&list);
+    setenv(PLUGIN_VARIABLE, list.at, 1);
+    text_fini(&list);
+}
+
 static bool took(void *user, const struct option_row *row, const char *value, struct err *err)
 {
     struct request *r = user;
@@ -71,6 +82,8 @@ static bool took(void *user, const struct option_row *row, const char *value, st
     }
     if (!timing_took(&r->timing, row, value, &taken, err))
         return false;
+    if (!strcmp(row->name, "--plugin"))
+        pass_plugins_on();
     if (taken)
         return true;
     if (!strcmp(row->name, "--jobs"))

@@ -8,6 +8,7 @@
 #include "base/unit.h"
 #include "driver/region.h"
 #include "mailbox/door.h"
+#include "plugin/plugin.h"
 #include "system/fabric.h"
 #include "system/loads.h"
 
@@ -89,6 +90,8 @@ bool timing_took(struct timing_request *request, const struct option_row *row, c
         request->system = value;
     else if (!strcmp(row->name, "--set"))
         add_setting(request, value);
+    else if (!strcmp(row->name, "--plugin"))
+        return request->plugins = true, plugin_load(value, err);
     else if (!strcmp(row->name, "--gpus"))
         return take_gpus(request, row, value, "system.gpus", err);
     else if (!strcmp(row->name, "--unified"))
@@ -119,6 +122,8 @@ bool timing_took(struct timing_request *request, const struct option_row *row, c
         request->resume = value;
     else if (!strcmp(row->name, "--profile"))
         return take_count(row, value, &request->hot_places, err);
+    else if (!strcmp(row->name, "--series"))
+        return take_count(row, value, &request->series, err);
     else if (!strcmp(row->name, "--cold-caches"))
         request->cold_caches = true;
     else if (!strcmp(row->name, "--no-progress"))
@@ -152,12 +157,14 @@ static const char *timing_alone(const struct timing_request *request)
 {
     bool selects = !request->record; /* else they say what is recorded */
     return timed_setting(request)        ? timed_setting(request)
+           : request->plugins            ? "--plugin"
            : request->attach             ? "--attach"
            : request->shared             ? "--shared"
            : request->max_cycles         ? "--max-cycles"
            : selects && request->kernels ? "--kernels"
            : selects && request->region  ? "--region"
            : request->hot_places         ? "--profile"
+           : request->series             ? "--series"
            : request->cold_caches        ? "--cold-caches"
            : request->checkpoint         ? "--checkpoint"
            : request->resume             ? "--resume"
@@ -184,6 +191,9 @@ static bool attach_makes_sense(const struct timing_request *request, struct err 
     uint64_t seat = timing_seat(request);
     if (request->shared && (request->attach || request->checkpoint || request->resume))
         return err_set(err, "--shared does not go with --attach, --checkpoint or --resume");
+    if ((request->shared || request->attach) && plugin_listening())
+        return err_set(err, "plugin %.80s listens, but the machine of %s is in another process",
+                       plugin_listening(), request->attach ? "--attach" : "--shared");
     if (!request->attach)
         return !request->seat || err_set(err, "--seat needs --attach PATH");
     if (both)
@@ -219,10 +229,27 @@ static bool loads_make_sense(const struct timing_request *request, struct err *e
            err_set(err, "--write-load: %s", why.text);
 }
 
+bool timing_check_series(const struct timing_request *request, struct err *err)
+{
+    const char *without = request->attach || request->shared ? "a machine that several processes attach to"
+                          : request->resume                  ? "--resume"
+                          : ranks_job().count > 1            ? "several ranks"
+                                                             : NULL;
+    if (request->series && !timing_series(request))
+        return err_set(err, "--series: expected a number of cycles from 1 on");
+    return !request->series || !without || err_set(err, "--series does not go with %s", without);
+}
+
+bool timing_keeps_series(const struct timing_request *request, const char *stats, struct err *err)
+{
+    return stats || !request->series || err_set(err, "--series needs a file for its samples: --stats FILE");
+}
+
 bool timing_check(const struct timing_request *request, struct err *err)
 {
     const char *alone = timing_alone(request);
-    if (!ranks_make_sense(request, err) || !loads_make_sense(request, err))
+    if (!timing_check_series(request, err) || !ranks_make_sense(request, err) ||
+        !loads_make_sense(request, err))
         return false;
     if (!attach_makes_sense(request, err))
         return false;
@@ -322,6 +349,7 @@ bool timing_identify(const struct timing_request *request, struct text *identity
     text_add(identity, "timing = %d, kernels %s, region %s, most cycles %s, cold %d\n", timing_is_on(request),
              request->kernels ? request->kernels : "all", request->region ? request->region : "all",
              request->max_cycles ? request->max_cycles : "any", request->cold_caches);
+    plugin_identify(identity);
     config_dump(&system.config, identity);
     system_fini(&system);
     return true;
@@ -371,6 +399,11 @@ uint64_t timing_checkpoint_every(const struct timing_request *request)
 uint64_t timing_max_cycles(const struct timing_request *request)
 {
     return count_of(request->max_cycles);
+}
+
+uint64_t timing_series(const struct timing_request *request)
+{
+    return count_of(request->series);
 }
 
 uint64_t timing_seat(const struct timing_request *request)

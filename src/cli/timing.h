@@ -10,10 +10,10 @@
 struct timing_request {
     const char *mode, *system, *max_cycles, *kernels, *region;
     const char *attach, *seat;
-    const char *write_load, *placement;
+    const char *write_load, *placement, *series;
     const char *checkpoint, *checkpoint_at, *checkpoint_every, *resume;
     bool checkpoint_stop, shared;
-    bool cold_caches, no_progress;
+    bool cold_caches, no_progress, plugins;
     const char *hot_places; /* how many lines of a profile are shown; NULL: none */
     const char **settings;  /* ends in NULL; or NULL */
     size_t setting_count, setting_capacity;
@@ -27,13 +27,19 @@ struct timing_request {
     uint64_t record_limit;
 };
 
+#define PLUGIN_OPTION                                                                                        \
+    {                                                                                                        \
+        "--plugin", "FILE[,TEXT]",                                                                           \
+            "load policies or listeners of your own (docs/plugins.md); may come often"                       \
+    }
+
 #define TIMING_OPTIONS                                                                                       \
     {"--mode", "MODE", "functional: what is computed; timing: how long it takes, too"},                      \
         {"--system", "NAME|FILE", "the system to simulate (h200 unless told; `heddle params gpu`)"},         \
         {"--gpus", "N", "so many of its GPUs, on their usual fabric (--set system.gpus=N)"},                 \
         {"--set", "PATH.KEY=VALUE",                                                                          \
          "change the system, such as dram.bandwidth=2TB/s; may come several times"},                         \
-        {"--unified", "N", "N GPUs that programs see as one (docs/multi-gpu.md)"},                           \
+        PLUGIN_OPTION, {"--unified", "N", "N GPUs that programs see as one (docs/multi-gpu.md)"},            \
         {"--monolithic", "N", "one GPU with N times the SMs, L2, memory and bandwidth"},                     \
         {"--dump-config", "FILE",                                                                            \
          "write the system as it is then, with what it inherited marked, as a description"},                 \
@@ -45,6 +51,7 @@ struct timing_request {
         {"--kernels", "LIST",                                                                                \
          "time only launches such as 3-5, counted from 0, or of kernels such as 'scale*'; others just run"}, \
         {"--max-cycles", "N", "cycles after which a kernel fails, as if it never ended; 0: no limit"},       \
+        {"--series", "CYCLES", "with --stats: sample what each GPU does in each so many cycles"},            \
         {"--cold-caches", NULL, "every kernel finds empty caches, as under ncu"},                            \
         {"--checkpoint", "FILE",                                                                             \
          "save the run, in the middle of kernels even: at --checkpoint-at, or at Ctrl-C"},                   \
@@ -66,6 +73,11 @@ bool timing_took(struct timing_request *request, const struct option_row *row, c
 
 /* What does not go together; once all options were taken. */
 bool timing_check(const struct timing_request *request, struct err *err);
+
+/* Samples over time, once it is known where the machine is. */
+bool timing_check_series(const struct timing_request *request, struct err *err);
+/* ... and whether they go anywhere: to this file of --stats or --json, or NULL. */
+bool timing_keeps_series(const struct timing_request *request, const char *stats, struct err *err);
 
 /* Timing is on when asked for, or when something is said that only it has. */
 bool timing_is_on(const struct timing_request *request);
@@ -92,6 +104,7 @@ bool timing_kernels(const struct timing_request *request, struct choice *kernels
 uint64_t timing_checkpoint_every(const struct timing_request *request);
 uint64_t timing_checkpoint_at(const struct timing_request *request);
 uint64_t timing_max_cycles(const struct timing_request *request);
+uint64_t timing_series(const struct timing_request *request);
 uint64_t timing_seat(const struct timing_request *request);
 uint64_t timing_hot_places(const struct timing_request *request);
 void timing_fini(struct timing_request *request);

@@ -1,6 +1,7 @@
 /* What the environment says of a simulation in time, before the command line does. */
 #include "cli/timing.h"
 #include "base/mem.h"
+#include "plugin/plugin.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -46,6 +47,8 @@ bool timing_from_environment(struct timing_request *request, struct err *err)
         if (!take(request, rows[i].option, value, rows[i].variable, err))
             return false;
     }
+    if (!plugin_load_from_environment(err))
+        return false;
     const char *settings = text_of("HEDDLE_SETTINGS");
     request->own = settings ? mem_text(settings) : NULL;
     for (char *at = request->own, *line; (line = strsep(&at, "\n"));) {

@@ -1,4 +1,5 @@
 #include "cli/workload.h"
+#include "cli/check.h"
 #include "cli/over_ranks.h"
 #include "base/file.h"
 #include "base/host.h"
@@ -23,6 +24,7 @@ static const struct option_row common[] = {
     TIMING_OPTIONS,
     TRACE_MEM_OPTION,
     RECORD_OPTIONS,
+    CHECK_OPTIONS,
     {NULL, NULL, NULL},
 };
 
@@ -32,6 +34,7 @@ struct request {
     const char *json, *stats_launches, *trace_mem;
     uint64_t first_line, end_line; /* launches that are kept one by one */
     struct timing_request timing;
+    struct check_request check;
     uint64_t values[WORKLOAD_OPTIONS_MOST];
     char names[WORKLOAD_OPTIONS_MOST][40];
     struct option_row rows[WORKLOAD_OPTIONS_MOST + sizeof common / sizeof *common];
@@ -78,6 +81,8 @@ static bool took(void *user, const struct option_row *row, const char *value, st
     if (!timing_took(&r->timing, row, value, &taken, err))
         return false;
     if (!taken && !cmd_record_took(&r->timing, row, value, &taken, err))
+        return false;
+    if (!taken && !cmd_check_took(&r->check, row, value, &taken, err))
         return false;
     if (taken)
         return true;
@@ -140,6 +145,18 @@ static void print_figures(const struct request *r, const struct workload_result 
         printf("  %-40s %.6g\n", result->figures[i].name, result->figures[i].value);
 }
 
+struct checked {
+    const struct request *request;
+    const char *folder;
+};
+
+static void write_findings(const void *user, struct json_writer *json)
+{
+    const struct checked *checked = user;
+    if (checked->request->check.checks)
+        cmd_check_write(checked->folder, json);
+}
+
 /* What the driver left in the folder, in words and as JSON; *any: there were launches. */
 static bool report(const struct request *r, const struct system *system, const char *folder, double seconds,
                    bool good_run, bool *any, struct err *err)
@@ -147,11 +164,15 @@ static bool report(const struct request *r, const struct system *system, const c
     struct launch_option options[WORKLOAD_OPTIONS_MOST + 1] = {{0}};
     for (size_t i = 0; r->workload->options[i].name; i++)
         options[i] = (struct launch_option){r->workload->options[i].name, r->values[i]};
-    struct launch_run how = {.program = r->workload->name,
+    struct checked checked = {r, folder};
+    struct launch_run how = {.more = write_findings,
+                             .user = &checked,
+                             .program = r->workload->name,
                              .options = options,
                              .kernels = r->timing.kernels,
                              .max_cycles = timing_max_cycles(&r->timing),
                              .cold_caches = r->timing.cold_caches,
+                             .series_cycles = timing_series(&r->timing),
                              .system_name = r->timing.system ? r->timing.system : "h200",
                              .system = system,
                              .timing = timing_is_on(&r->timing),
@@ -209,12 +230,15 @@ static int run_driven(const struct request *r, const struct system *system, cons
                                  .end_line = r->end_line,
                                  .threads = r->threads,
                                  .trace_mem = r->trace_mem,
+                                 .check = r->check.checks,
+                                 .check_show = r->check.show_count,
                                  .record = {.folder = r->timing.record, .limit = r->timing.record_limit},
                                  .interrupt = &interrupted,
                                  .timing = {.on = timing_is_on(&r->timing),
                                             .attach = r->timing.attach,
                                             .seat = (uint32_t)timing_seat(&r->timing),
                                             .over_ranks = over_ranks(),
+                                            .series_cycles = r->json ? timing_series(&r->timing) : 0,
                                             .write_load = r->timing.write_load,
                                             .placement = r->timing.placement,
                                             .max_cycles = timing_max_cycles(&r->timing),
@@ -248,6 +272,8 @@ static int run_driven(const struct request *r, const struct system *system, cons
     if (interrupted)
         err_set(err, any ? "interrupted: what is known so far was told"
                          : "interrupted before the first kernel began");
+    if (good && r->check.checks && cmd_check_count(folder))
+        return EXIT_FOUND;
     return good ? EXIT_GOOD : complain(interrupted ? EXIT_SIGNAL + interrupted : EXIT_FAILED, err);
 }
 
@@ -285,17 +311,19 @@ int cmd_workload(int count, char **words)
     bool follows = false;
     fill_rows(&r);
     catch_interrupts();
-    if (!timing_from_environment(&r.timing, &err) ||
+    if (!timing_from_environment(&r.timing, &err) || !cmd_check_from_environment(&r.check, &err) ||
         !options_parse(r.rows, count - 1, words + 1, &r, took, &err) || !over_ranks_begin(&err) ||
+        !timing_keeps_series(&r.timing, r.json, &err) ||
         !stats_launches_choose(r.json, r.stats_launches, &r.first_line, &r.end_line, &err) ||
-        !timing_check(&r.timing, &err) || !cmd_record_check(&r.timing, &err))
+        !cmd_check_goes(&r.check, &r.timing, r.trace_mem, &err) || !timing_check(&r.timing, &err) ||
+        !cmd_record_check(&r.timing, &err))
         status = complain(EXIT_USAGE, &err);
     else if (!over_ranks_simulate(timing_is_on(&r.timing), &follows, &status, &err))
         status = complain(EXIT_USAGE, &err);
     else if (follows)
         ;
     else if (timing_is_on(&r.timing) || r.json || r.timing.dump || r.timing.setting_count || r.trace_mem ||
-             r.timing.system || r.timing.record)
+             r.timing.system || r.timing.record || r.check.checks)
         status = run_timed(&r);
     else
         status = run_plain(&r);

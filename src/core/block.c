@@ -118,11 +118,12 @@ static void free_writes(struct sm *sm, uint32_t number)
     sm->free_writes = number;
 }
 
-static void begin(struct sm *sm, struct sm_block *block, const struct sm_block_message *order, uint64_t after)
+static void begin(struct sm *sm, struct sm_block *block, const struct sm_block_message *order,
+                  const uint16_t *sms, uint64_t after)
 {
     struct sm_kernel *kernel = kernel_of(sm, order->kernel);
     sm_kernel_account(sm, kernel);
-    block->exec = team_begin_block(kernel->team, order->number);
+    block->exec = team_begin_block(kernel->team, order->number, sms);
     block->kernel = kernel;
     block->number = order->number;
     block->warps_left = block->exec->warp_count;
@@ -141,14 +142,14 @@ static void begin(struct sm *sm, struct sm_block *block, const struct sm_block_m
 }
 
 /* Warps of blocks start one after the other. */
-void sm_block_begin(struct sm *sm, const struct sm_block_message *order)
+void sm_block_begin(struct sm *sm, const struct sm_block_message *order, const uint16_t *sms)
 {
     const struct sm_spec *spec = sm->config.spec;
     struct sm_block *block = sm->blocks;
     while (block->exec)
         block++;
     uint64_t starts = max_u64(sm->cycle + spec->block_start_cycles, sm->next_start);
-    begin(sm, block, order, starts - sm->cycle);
+    begin(sm, block, order, sms, starts - sm->cycle);
     uint64_t takes = spec->block_gap_cycles + block->warps_left * spec->warp_start_cycles;
     sm->next_start = starts + max_u64(takes, spec->block_least_cycles);
 }
@@ -179,6 +180,9 @@ void sm_block_warp_left(struct sm *sm, struct sm_warp *w)
                                        .kernel = (uint32_t)(kernel - sm->kernels),
                                        .writes = sm_block_writes(sm, block) != 0};
     tell_block(sm, block, PROBE_ENDS);
+    const struct cga *cluster = block->exec->cluster;
+    if (UNLIKELY(cluster != NULL))
+        dsm_left(sm, block);
     team_end_block(kernel->team, block->exec);
     block->exec = NULL;
     kernel->blocks_now--;
@@ -188,6 +192,8 @@ void sm_block_warp_left(struct sm *sm, struct sm_warp *w)
     else
         free_writes(sm, block->writes);
     report(sm, SM_ENDED, &message, max_u64(sm->cycle, block->drained_at));
+    if (UNLIKELY(cluster != NULL))
+        dsm_wake(sm, cluster);
 }
 
 /* Writes */

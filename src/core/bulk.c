@@ -1,5 +1,6 @@
 /* Bulk copies between global and shared memory (TMA): a unit of the SM asks memory for a copy's lines, or
- * writes them, one after another. Its copies follow each other; the L1 cache keeps none of their lines. */
+ * writes them, one after another. Its copies follow each other; the L1 cache keeps none of their lines. What
+ * goes to other blocks of a cluster, dsm.c sends. */
 #include "core/l1.h"
 #include "base/mem.h"
 
@@ -8,7 +9,7 @@
 bool bulk_is_one(const struct request *request)
 {
     return request->of.kind == REQUEST_PIECES && request->of.is_async &&
-           (request->of.barrier || request->writes);
+           (request->of.barrier || request->of.targets || request->writes);
 }
 
 /* Pieces that follow each other in one line: takes them from `next` on; their sectors, and what is written.
@@ -62,16 +63,24 @@ void bulk_issue(struct sm *sm, struct sm_warp *w, const struct request *request,
         keep_pieces(load, request);
     struct bulk_line line;
     for (size_t i = 0; i < request->piece_count; at += each) {
-        i = take_line(request, i, (uint32_t)shift, &line);
         uint64_t cycle = at / LSU_PARTS + start;
+        if (UNLIKELY(request->pieces[i].at < PIECE_AT_MOST)) {
+            dsm_put_piece(sm, w, &request->of, &request->pieces[i++], cycle);
+            continue;
+        }
+        i = take_line(request, i, (uint32_t)shift, &line);
         if (load)
             l1_load_around(sm, load, line.line << shift, (uint8_t)line.sectors, cycle);
+        else if (UNLIKELY(request->of.reduces))
+            l1_reduce(sm, w, &request->of, line.line << shift, line.data, line.masks, cycle);
         else
             l1_store(sm, w, NULL, line.line << shift, line.data, line.masks, cycle);
     }
     sm->bulk_free = at;
     if (load)
         load_line_done(sm, load, at / LSU_PARTS);
+    else if (request->of.targets)
+        dsm_put_signals(sm, w, &request->of, false, at / LSU_PARTS);
     else
         w->bulk_done[w->bulk_group % SM_BULK_GROUPS] = at / LSU_PARTS + spec->bulk_write_end_cycles;
 }

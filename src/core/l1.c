@@ -2,6 +2,7 @@
 #include "core/l1.h"
 #include "core/counted.h"
 #include "exec/atomics.h"
+#include "exec/tensormap.h"
 #include "base/mem.h"
 
 #include <string.h>
@@ -259,7 +260,9 @@ void load_line_done(struct sm *sm, struct load *load, uint64_t cycle)
         counted_done(load, load->ready_at * RESULT_KINDS + load->result);
     if (load->of.is_async || load->of.stage_bytes)
         complete(load);
-    if (load->of.is_async && !load->of.barrier)
+    if (UNLIKELY(load->of.targets))
+        dsm_put_signals(sm, w, &load->of, true, sm->cycle);
+    if (load_is_of_group(load))
         w->group_left[load->group]--;
     if (load->of.acquires)
         l1_acquire(sm, w);
@@ -299,8 +302,9 @@ static void gather(const struct load *load, const struct arrived *some)
             take_bytes(load->stage + (size_t)i * of->bytes, of->at[i], of->bytes, some);
     else
         for (const struct piece *piece = load->pieces; piece < load->pieces + load->piece_count; piece++)
-            take_bytes(piece->host ? piece->host : (char *)load->stage + piece->stage_at, piece->at,
-                       piece->bytes, some);
+            if (LIKELY(piece->host || !of->targets))
+                take_bytes(piece->host ? piece->host : (char *)load->stage + piece->stage_at, piece->at,
+                           piece->bytes, some);
 }
 
 /* Lanes, on or off, whose addresses are in these sectors of a line. */
@@ -319,11 +323,20 @@ FOR_EACH_HOST static lane_mask lanes_in(const struct delivery *of, uint64_t line
 }
 
 /* What sectors of a line, whose virtual address this is, bring to those who wait for them. */
-static void deliver_at(const struct load *load, uint64_t line, uint32_t sectors, const unsigned char *data)
+static void deliver_at(struct sm *sm, const struct load *load, uint64_t line, uint32_t sectors,
+                       const unsigned char *data)
 {
     const struct delivery *of = &load->of;
     if (UNLIKELY(of->kind == REQUEST_PIECES || of->stage_bytes)) {
+        unsigned char rounded[MEM_LINE_MOST];
+        if (UNLIKELY(of->rounds)) {
+            memcpy(rounded, data, sizeof rounded);
+            tensormap_round(of->rounds, rounded, sizeof rounded);
+            data = rounded;
+        }
         gather(load, &(struct arrived){line, sectors, data});
+        if (UNLIKELY(of->targets))
+            dsm_pass_on(sm, load, line, sectors, data);
         return;
     }
     load->warp->kernel->isa->deliver(of, line, data, lanes_in(of, line, sectors) & of->lanes);
@@ -338,14 +351,14 @@ void load_deliver(struct sm *sm, const struct load *load, uint64_t line, uint32_
     if (l1_is_local(line))
         return; /* the values are there already */
     if (LIKELY(physical - last->to.packed < last->bytes && !last->has_aliases)) {
-        deliver_at(load, last->at + (physical - last->to.packed), sectors, data);
+        deliver_at(sm, load, last->at + (physical - last->to.packed), sectors, data);
         return;
     }
     uint32_t alias = tag_alias(line);
     struct space_block name;
     for (uint32_t i = 0; (name = space_name(sm->config.space, physical_unpack(physical), i)).bytes; i++)
         if (alias == SPACE_ANY_ALIAS || alias == name.alias)
-            deliver_at(load, name.at + (physical - name.to.packed), sectors, data);
+            deliver_at(sm, load, name.at + (physical - name.to.packed), sectors, data);
 }
 
 /* Looking up, filling */
@@ -637,6 +650,26 @@ void l1_atomic(struct sm *sm, struct sm_warp *w, struct load *load, const struct
              (uint32_t)sizeof message.request + atoms_wire_bytes(message.atoms, count));
         count = message.request.sectors = 0;
     }
+}
+
+void l1_reduce(struct sm *sm, struct sm_warp *w, const struct delivery *of, uint64_t address,
+               const unsigned char data[MEM_LINE_MOST], const uint32_t masks[MEM_SECTORS_MOST],
+               uint64_t cycle)
+{
+    struct request request; /* of lanes side by side, as l1_atomic wants them */
+    const uint32_t bytes = atomic_rows[of->operation].bytes;
+    request.of.operation = of->operation;
+    request.of.returns = false;
+    lane_mask who = 0;
+    for (uint32_t at = 0, lane = 0; at < MEM_LINE_MOST; at += bytes) {
+        if (masks[at / MEM_SECTOR] >> at % MEM_SECTOR & 1) {
+            request.operand[lane] = request.compare[lane] = 0;
+            memcpy(&request.operand[lane], data + at, bytes);
+            request.of.at[lane] = address + at;
+            who |= UINT64_C(1) << lane++;
+        }
+    }
+    l1_atomic(sm, w, NULL, &request, address, who, cycle);
 }
 
 static void deliver_olds(struct load *load, const unsigned char *data, uint32_t count)

@@ -51,6 +51,12 @@ void l1_ask(struct sm *sm, struct sm_counters *counters, uint64_t line, uint8_t 
 
 struct load *load_take(struct sm *sm);
 
+/* An asynchronous copy that no barrier counts, but a group of the warp. */
+static inline bool load_is_of_group(const struct load *load)
+{
+    return load->of.is_async && !load->of.barrier && !load->of.targets;
+}
+
 /* What sectors of a line bring to a load. */
 void load_deliver(struct sm *sm, const struct load *load, uint64_t line, uint32_t sectors,
                   const unsigned char *data);
@@ -81,6 +87,10 @@ void constant_place(struct sm *sm, uint64_t from, uint32_t sectors, const unsign
 void l1_store(struct sm *sm, struct sm_warp *w, struct load *counted, uint64_t line,
               const unsigned char data[MEM_LINE_MOST], const uint32_t masks[MEM_SECTORS_MOST],
               uint64_t cycle);
+/* What a bulk copy combines with elements of so many bytes in a line: an atomic operation, by its row. */
+void l1_reduce(struct sm *sm, struct sm_warp *w, const struct delivery *of, uint64_t line,
+               const unsigned char data[MEM_LINE_MOST], const uint32_t masks[MEM_SECTORS_MOST],
+               uint64_t cycle);
 void l1_atomic(struct sm *sm, struct sm_warp *w, struct load *load, const struct request *request,
                uint64_t line, lane_mask who, uint64_t cycle);
 

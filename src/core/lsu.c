@@ -156,7 +156,7 @@ struct load *lsu_begin_load(struct sm *sm, struct sm_warp *w, const struct reque
     counted_hold(load);
     load->profile = w->profile;
     load->group = w->group % SM_COPY_GROUPS;
-    if (request->of.is_async && !request->of.barrier)
+    if (load_is_of_group(load))
         w->group_left[load->group]++;
     w->loads++;
     return load;
@@ -253,7 +253,7 @@ static void issue_loads(struct sm *sm, struct sm_warp *w, const struct request *
 {
     const struct sm_spec *spec = sm->config.spec;
     struct coalesced lines;
-    coalesce(&request->of, request->of.lanes, sm->l1.line_shift, &lines);
+    coalesce(&request->of, request->of.lanes & ~request->cluster, sm->l1.line_shift, &lines);
     struct sm_counters *counters = &w->kernel->counters;
     uint64_t sectors = counters->l1_load_sectors;
     uint64_t begins = take_pipeline(sm, w, lines_take(spec, lines.count));
@@ -268,6 +268,11 @@ static void issue_loads(struct sm *sm, struct sm_warp *w, const struct request *
     for (uint32_t i = 0; i < lines.count; i++, tag_at += spec->l1_line_cycles)
         l1_load(sm, load, lines.at[i].line << lines.shift, coalesce_sectors(&request->of, &lines, i), tag_at);
     note_sectors(w, counters->l1_load_sectors - sectors, least_sectors(&request->of));
+    if (UNLIKELY(request->cluster)) {
+        dsm_load(sm, load, request->cluster, tag_at);
+        load_line_done(sm, load, tag_at);
+        return;
+    }
     load_line_done(sm, load, tag_at - spec->l1_line_cycles + spec->l1_latency);
 }
 
@@ -309,7 +314,7 @@ static void issue_stores(struct sm *sm, struct sm_warp *w, const struct request 
 {
     const struct sm_spec *spec = sm->config.spec;
     struct coalesced lines;
-    coalesce(&request->of, request->of.lanes, sm->l1.line_shift, &lines);
+    coalesce(&request->of, request->of.lanes & ~request->cluster, sm->l1.line_shift, &lines);
     struct sm_counters *counters = &w->kernel->counters;
     uint64_t sectors = counters->l1_store_sectors;
     uint64_t begins = take_pipeline(sm, w, lines_take(spec, lines.count));
@@ -327,6 +332,8 @@ static void issue_stores(struct sm *sm, struct sm_warp *w, const struct request 
         l1_store(sm, w, load, line, data, masks, begins);
     }
     note_sectors(w, counters->l1_store_sectors - sectors, least_sectors(&request->of));
+    if (UNLIKELY(request->cluster))
+        dsm_store(sm, w, request, begins);
     if (load)
         load_line_done(sm, load, begins);
 }
@@ -349,11 +356,11 @@ static void issue_atomics(struct sm *sm, struct sm_warp *w, struct request *requ
 {
     const struct sm_spec *spec = sm->config.spec;
     struct coalesced lines;
-    coalesce(&request->of, request->of.lanes, sm->l1.line_shift, &lines);
+    coalesce(&request->of, request->of.lanes & ~request->cluster, sm->l1.line_shift, &lines);
     REQUIRE(!lines.spans); /* instruction sets refuse those that are not aligned */
     uint64_t begins = take_pipeline(sm, w, lines_take(spec, lines.count));
     struct load *load = NULL;
-    if (timing->merged && atomic_merge(request)) {
+    if (timing->merged && !request->cluster && atomic_merge(request)) {
         coalesce(&request->of, request->of.lanes & -request->of.lanes, sm->l1.line_shift, &lines);
         begins += merging_takes(sm, w);
     }
@@ -372,6 +379,8 @@ static void issue_atomics(struct sm *sm, struct sm_warp *w, struct request *requ
         note_sectors(w, sectors, sectors);
         l1_atomic(sm, w, load, request, line << lines.shift, who, begins);
     }
+    if (UNLIKELY(request->cluster))
+        dsm_atomic(sm, w, load, request, begins);
     if (load)
         load_line_done(sm, load, begins);
 }
@@ -470,6 +479,8 @@ void lsu_issue(struct sm *sm, struct sm_warp *w, const struct isa_timing *timing
         ready = sm->cycle + 1;
     if (request->shared)
         ready = max_u64(ready, issue_shared(sm, w, request, timing->merged));
+    if (UNLIKELY(request->forgets))
+        l1_forget(sm);
     if (request->param)
         ready = max_u64(ready, take_constants(sm, request->param, request->param_at) +
                                    fetch_param_wait(sm, w, request));
@@ -492,6 +503,9 @@ void lsu_issue(struct sm *sm, struct sm_warp *w, const struct isa_timing *timing
         break;
     case REQUEST_ATOMIC:
         issue_atomics(sm, w, request, timing, registers);
+        break;
+    case REQUEST_SIGNAL:
+        dsm_atomic(sm, w, NULL, request, take_pipeline(sm, w, passes_take(sm->config.spec, 1)));
         break;
     case REQUEST_PIECES:
         if (bulk_is_one(request))

@@ -213,6 +213,7 @@ struct sm {
     uint32_t untranslated_count, untranslated_capacity;
     struct fetch_levels code, constants;
     struct port *siblings;                     /* SMs that share them; NULL: none */
+    struct port *cluster, *multicast;          /* SMs of the GPU; NULL: it has no clusters */
     uint64_t constants_asked[CONSTANT_MISSES]; /* by miss: when, for siblings; ps */
 
     uint32_t next_subcore;
@@ -272,6 +273,27 @@ void bulk_issue(struct sm *sm, struct sm_warp *w, const struct request *request,
 void bulk_commit(struct sm_warp *w);
 uint64_t bulk_done(const struct sm_warp *w, uint32_t allowed); /* the cycle, of all groups but so many */
 
+/* Other blocks of a cluster, on other SMs (dsm.c): lanes' loads; stores; atomic operations and signals,
+ * of which the load, if one is given, gets the old values. */
+struct cga;
+void dsm_load(struct sm *sm, struct load *load, lane_mask lanes, uint64_t cycle);
+void dsm_store(struct sm *sm, struct sm_warp *w, const struct request *request, uint64_t cycle);
+void dsm_atomic(struct sm *sm, struct sm_warp *w, struct load *load, const struct request *request,
+                uint64_t cycle);
+/* Of bulk copies to other blocks: a piece that is there, or nothing of which is in memory; sectors of a line
+ * that a load brought; signals to the barriers that count the bytes, behind all of them. */
+void dsm_put_piece(struct sm *sm, struct sm_warp *w, const struct delivery *of, const struct piece *piece,
+                   uint64_t cycle);
+void dsm_pass_on(struct sm *sm, const struct load *load, uint64_t line, uint32_t sectors,
+                 const unsigned char *data);
+void dsm_put_signals(struct sm *sm, struct sm_warp *w, const struct delivery *of, bool is_multicast,
+                     uint64_t cycle);
+/* A block's threads have come to the cluster's barrier; it ends; whose barrier may be open goes on. */
+void dsm_came(struct sm *sm, struct sm_block *block);
+void dsm_left(struct sm *sm, const struct sm_block *block);
+void dsm_wake(struct sm *sm, const struct cga *cluster);
+void dsm_arrive(struct sm *sm, const struct event *event);
+
 /* A load whose values are under way (lsu.c). */
 struct load *lsu_begin_load(struct sm *sm, struct sm_warp *w, const struct request *request,
                             const struct isa_timing *timing);
@@ -281,7 +303,8 @@ typedef uint32_t sm_schedule_fn(struct sm *sm, struct subcore *sub, uint32_t rea
 sm_schedule_fn *sm_schedule_policy(uint32_t choice);
 
 /* Blocks (block.c) */
-void sm_block_begin(struct sm *sm, const struct sm_block_message *order);
+/* `sms`: of a block of a cluster, the SM of each of its blocks; else NULL. */
+void sm_block_begin(struct sm *sm, const struct sm_block_message *order, const uint16_t *sms);
 void sm_block_warp_left(struct sm *sm, struct sm_warp *w);
 void sm_block_wake_others(struct sm *sm, struct sm_block *block); /* whose barrier is open */
 static inline uint32_t sm_block_writes(const struct sm *sm,

@@ -232,10 +232,13 @@ static void arrive(struct component *self, void *state, struct port *port)
             translation_came(sm, known.page);
         } else if (port == sm->siblings) {
             siblings_told(sm, event);
+        } else if (port == sm->cluster || port == sm->multicast) {
+            dsm_arrive(sm, event);
         } else {
-            struct sm_block_message order;
-            memcpy(&order, event->payload, sizeof order);
-            sm_block_begin(sm, &order);
+            struct sm_cluster_message order;
+            REQUIRE(event->bytes <= sizeof order);
+            memcpy(&order, event->payload, event->bytes);
+            sm_block_begin(sm, &order.block, event->bytes > sizeof order.block ? order.sms : NULL);
         }
     }
     sleep_until_due(sm);
@@ -304,13 +307,16 @@ const struct component_ops sm_ops = {.type = "sm",
 
 struct component *sm_component(struct sm *sm, struct engine *engine, struct island *island, const char *name)
 {
-    sm->component = engine_component(engine, island, name, &sm_ops, sm, sizeof(struct sm_state),
-                                     "requests,replies,orders,reports,translations,siblings");
+    sm->component =
+        engine_component(engine, island, name, &sm_ops, sm, sizeof(struct sm_state),
+                         "requests,replies,orders,reports,translations,siblings,cluster,multicast");
     sm->requests = component_port(sm->component, 0);
     sm->replies = component_port(sm->component, 1);
     sm->reports = component_port(sm->component, 3);
     sm->translations = component_port(sm->component, 4);
     sm->siblings = sm->config.siblings_ps ? component_port(sm->component, 5) : NULL;
+    sm->cluster = sm->config.has_clusters ? component_port(sm->component, 6) : NULL;
+    sm->multicast = sm->config.has_clusters ? component_port(sm->component, 7) : NULL;
     return sm->component;
 }
 

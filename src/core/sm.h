@@ -12,6 +12,7 @@
 #include "core/counters.h"
 #include "core/spec.h"
 #include "base/probe.h"
+#include "exec/cga.h"
 #include "exec/team.h"
 #include "mem/memsys.h"
 #include "mem/space.h"
@@ -33,6 +34,12 @@ struct sm_block_message {
     uint64_t number; /* of the block */
     uint32_t kernel; /* slot */
     uint32_t writes; /* SM_ENDED: 1 when some are under way, so that SM_SETTLED will follow */
+};
+
+/* Follows SM_BEGIN of a block of a cluster: the SM of each of its blocks, by rank. */
+struct sm_cluster_message {
+    struct sm_block_message block;
+    uint16_t sms[CLUSTER_MOST];
 };
 
 /* A kernel that may have blocks on SMs; written while nothing runs. */
@@ -58,6 +65,8 @@ struct sm_config {
     bool is_member; /* of a unified GPU: what is visible to the GPU is so to other members */
     struct memsys *mem;
     const struct probe *probe; /* who is told of blocks, requests and translations */
+    uint32_t sms_per_tpc;      /* that are near each other: numbers in a row */
+    bool has_clusters;         /* it is plugged into the network between SMs */
     uint64_t siblings_ps;      /* how long messages to SMs that share caches take; 0: there are none */
 };
 
@@ -86,8 +95,8 @@ struct sm_kernel {
 struct sm *sm_new(const struct sm_config *config, uint32_t number);
 void sm_free(struct sm *sm);
 
-/* As a component: its ports are "requests,replies,orders,reports,translations,siblings". SMs are plugged into
- * the link of the last in the order of their numbers. */
+/* As a component: its ports are "requests,replies,orders,reports,translations,siblings,cluster,multicast".
+ * SMs are plugged into the links of the last three in the order of their numbers. */
 extern const struct component_ops sm_ops;
 struct component *sm_component(struct sm *sm, struct engine *engine, struct island *island, const char *name);
 

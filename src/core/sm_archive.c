@@ -196,6 +196,10 @@ static void archive_pieces(struct load *load, struct archive *archive)
             mem_grow(load->pieces, i, load->piece_capacity);
         const struct piece *piece = &load->pieces[i];
         load->warp->kernel->isa->archive_piece(load->warp->exec, &load->pieces[i], archive);
+        if (load->of.targets) {
+            archive_check(archive, piece->bytes <= MEM_LINE_MOST && piece->stage_at <= UINT32_MAX);
+            continue;
+        }
         archive_check(archive, piece->host || (piece->stage_at <= load->of.stage_bytes &&
                                                piece->bytes <= load->of.stage_bytes - piece->stage_at));
     }

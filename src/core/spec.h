@@ -44,7 +44,8 @@
     P(S, size, l1_line, "128B", "64B..128B", "bytes of a line of L1: 64 or 128, at most l2.line")            \
     P(S, count, l1_fill_sectors, "1", "1..4",                                                                \
       "sectors of 32 bytes that a miss of L1 asks for together: 1, 2 or 4")                                  \
-    P(S, choice, l1_policy, "tree", "lru|fifo|random|tree|srrip", "which line leaves the L1 cache")          \
+    P(S, choice, l1_policy, "tree", "lru|fifo|random|tree|srrip|+replacement",                               \
+      "which line leaves the L1 cache")                                                                      \
     P(S, count, l1_latency, "32", "1..10000", "cycles from a load to its use, when L1 has it")               \
     P(S, count, l1_misses, "512", "1..65536",                                                                \
       "lines under way that an L1 cache merges loads of and keeps; others are just read")                    \
@@ -68,6 +69,14 @@
     P(S, real, bulk_write_cycles, "4", "0..1000", "from a line that a bulk copy writes to the next one")     \
     P(S, count, bulk_write_end_cycles, "170", "0..10000",                                                    \
       "from the last line that a bulk copy writes until its group is done")                                  \
+    P(S, count, cluster_cycles, "76", "1..100000",                                                           \
+      "of a message from an SM to another one, between blocks of a cluster")                                 \
+    P(S, real, cluster_bytes_per_cycle, "20.5", "0..100000",                                                 \
+      "that an SM sends to others, and gets from them; 0: no limit")                                         \
+    P(S, real, cluster_far_bytes_per_cycle, "16.6", "0..100000",                                             \
+      "the same to SMs of another TPC; 0: as many")                                                          \
+    P(S, real, multicast_bytes_per_cycle, "152", "0..100000",                                                \
+      "what an SM gets of copies that others read for it; 0: no limit")                                      \
     P(S, count, l1_line_cycles, "2", "0..100", "later, for each further line")                               \
     P(S, count, stores, "256", "1..65536", "lines that an SM has written and nobody has acknowledged")       \
     P(S, count, reductions, "1536", "1..65536",                                                              \

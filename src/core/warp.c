@@ -184,6 +184,8 @@ static void warp_ended(struct sm *sm, struct sm_warp *w)
 /* Goes to the next operation. False: it waits for others, or has ended. */
 static bool settle(struct sm *sm, struct sm_warp *w)
 {
+    if (UNLIKELY(w->block->exec->has_come))
+        dsm_came(sm, w->block);
     if (w->kernel->isa->settle(w->exec))
         return true;
     if (w->exec->ended)

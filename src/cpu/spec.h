@@ -29,7 +29,7 @@
     P(S, count, ways, "8", "1..64", "lines in a set")                                                        \
     P(S, count, latency, cycles, "0..1000", "cycles from the access to its data")                            \
     P(S, count, misses, in_flight, "1..64", "misses in flight")                                              \
-    P(S, choice, policy, "lru", "lru|fifo|random|tree|srrip", "which line leaves")
+    P(S, choice, policy, "lru", "lru|fifo|random|tree|srrip|+replacement", "which line leaves")
 #define CPU_CACHE_PARAMS(P, S) CPU_CACHE_ROWS(P, S, "32KiB", "4", "16")
 #define CPU_L2_PARAMS(P, S)    CPU_CACHE_ROWS(P, S, "1MiB", "14", "48")
 

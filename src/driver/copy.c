@@ -1,6 +1,7 @@
 /* Copies and fills, of one to three dimensions. All memory is in the host's address space, so a copy is a
  * plain copy; what matters is when it happens, and which memory may be accessed. In simulated time the
  * machine moves the bytes. */
+#include "driver/checking.h"
 #include "driver/internal.h"
 #include "driver/timeline.h"
 #include "base/bits.h"
@@ -176,9 +177,23 @@ static void note(const struct command *command, const struct task *task, enum co
         ledger_add_copy(&driver->ledger, &record);
 }
 
+/* For checks: which bytes went where. */
+static void tell_checks(struct driver *driver, const struct side *to, const struct side *from,
+                        const struct box *box)
+{
+    for (uint64_t z = 0; z < box->depth; z++)
+        for (uint64_t y = 0; y < box->height; y++)
+            checking_copied(driver, (uintptr_t)to->at + z * to->slice + y * to->pitch,
+                            (uintptr_t)from->at + z * from->slice + y * from->pitch, box->width, !to->device,
+                            !from->device);
+}
+
 static void run_copy(struct command *command)
 {
     struct copy_command *copy = (struct copy_command *)command;
+    struct driver *driver = command->stream->device->driver;
+    if (driver->checking)
+        tell_checks(driver, &copy->to, &copy->from, &copy->box);
     expect_writes(&copy->to, &copy->box);
     copy_rows(&copy->to, &copy->from, &copy->box);
 }
@@ -358,6 +373,13 @@ static enum command_turn begin_fill(struct command *command, struct task *task)
     return TURN_TASK;
 }
 
+static void tell_filled(struct driver *driver, const struct side *to, const struct box *box)
+{
+    for (uint64_t z = 0; z < box->depth && driver->checking; z++)
+        for (uint64_t y = 0; y < box->height; y++)
+            checking_filled(driver, (uintptr_t)to->at + z * to->slice + y * to->pitch, box->width);
+}
+
 static void run_fill(struct command *command)
 {
     const struct fill_command *fill = (struct fill_command *)command;
@@ -369,6 +391,7 @@ static void run_fill(struct command *command)
         for (uint64_t y = 0; y < rows.height; y++)
             fill_row(fill, fill->to.at + z * fill->to.slice + y * fill->to.pitch, rows.width);
     }
+    tell_filled(command->stream->device->driver, &fill->to, &fill->box);
 }
 
 static void end_fill(struct command *command, struct task *task)

@@ -1,6 +1,7 @@
 #include "driver/internal.h"
 #include "driver/region.h"
 #include "driver/timeline.h"
+#include "driver/checking.h"
 #include "driver/itracing.h"
 #include "driver/replaying.h"
 #include "driver/tracing.h"
@@ -8,6 +9,7 @@
 #include "base/host.h"
 #include "system/cluster.h"
 #include "base/mem.h"
+#include "plugin/plugin.h"
 
 #include <stdarg.h>
 #include <unistd.h>
@@ -224,7 +226,8 @@ struct driver *driver_new(const struct driver_options *options, struct err *err)
     struct driver *driver = mem_alloc(1, sizeof *driver);
     driver->options = *options;
     driver->instruction_limit = options->instruction_limit;
-    if (!choice_init(&driver->kernels, "--kernels", options->kernels, err) ||
+    if (!plugin_load_from_environment(err) ||
+        !choice_init(&driver->kernels, "--kernels", options->kernels, err) ||
         !region_init(options->region, err) ||
         !(options->timing.attach ? enter_machine(driver, err) : load_system(driver, err))) {
         choice_fini(&driver->kernels);
@@ -251,8 +254,10 @@ struct driver *driver_new(const struct driver_options *options, struct err *err)
                                       (uint32_t)driver->devices[0].spec->sm_count);
     if (good && options->record.folder)
         good = (driver->itracing = itracing_new(driver, err));
+    if (good && options->check)
+        good = checking_new(driver, err);
     if (good && options->timing.on)
-        good = (driver->timeline = timeline_new(driver, err));
+        good = (driver->timeline = timeline_new(driver, err)) && timeline_begin_listening(driver, err);
     if (!good) {
         driver_free(driver);
         return NULL;
@@ -284,9 +289,11 @@ void driver_free(struct driver *driver)
     driver->interrupt = 1;
     unregister_driver(driver);
     commands_fini(driver);
+    checking_finish(driver);
     for (unsigned i = 0; i < driver->device_count; i++)
         device_end_heap(&driver->devices[i]);
     timeline_write_load(driver);
+    timeline_end_listening(driver);
     timeline_free(driver->timeline);
     driver->timeline = NULL;
     attach_free(driver->attach);

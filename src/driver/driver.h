@@ -58,6 +58,7 @@ struct timing_options {
     uint64_t checkpoint_every; /* and again after so many; 0: once */
     bool checkpoint_stop;      /* the run ends there */
     const char *resume;        /* file of a checkpoint that the run goes on from; or NULL */
+    uint64_t series_cycles;    /* samples over time are left in run_dir, of so many cycles each; 0: none */
     const char *write_load;    /* file that says what islands took (system/loads.h); or NULL */
     const char *placement;     /* such a file, by which ranks get their parts; or NULL */
     const char *identity;      /* lines of what must be the same in both runs; or NULL */
@@ -75,6 +76,8 @@ struct itracing_options {
     uint64_t limit;     /* bytes; 0: none */
 };
 
+enum { CHECK_SHOW = 20 }; /* findings that are shown in full, unless told */
+
 struct driver_options {
     const char *system;            /* name or path; NULL: h200 */
     const char *const *settings;   /* "gpu.sm_count=4", ..., NULL; or NULL: none */
@@ -89,6 +92,8 @@ struct driver_options {
     const char *kernels;   /* only these launches are timed, or recorded (base/choice.h); NULL: all */
     const char *region;    /* and only those in this part of the program (region.h); NULL: all of it */
     const char *trace_mem; /* traces of accesses to global memory begin so (tracing.h); NULL: none */
+    const char *check;     /* what is checked: "race,init" (checks/findings.h); NULL: nothing */
+    uint64_t check_show;   /* findings that are shown in full */
     struct itracing_options record;
     struct timing_options timing;
     FILE *print;                  /* where printf of kernels goes; NULL: stdout */

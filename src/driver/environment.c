@@ -1,4 +1,5 @@
 /* The process's own driver, configured by environment variables. */
+#include "driver/checking.h"
 #include "driver/internal.h"
 #include "driver/ledger_format.h"
 #include "driver/region.h"
@@ -104,7 +105,7 @@ static bool options_of(struct driver_options *options)
 {
     struct timing_options *timing = &options->timing;
     uint64_t threads = 0;
-    uint64_t seat = 0;
+    uint64_t seat = 0, show = CHECK_SHOW;
     bool quiet, no_profile;
     if (!count_of("HEDDLE_SEAT", SEATS_MOST, &seat) || !count_of("HEDDLE_THREADS", 65536, &threads) ||
         !word_of("HEDDLE_BOUNDS", "exact", "padded", &options->padded_bounds) ||
@@ -112,11 +113,13 @@ static bool options_of(struct driver_options *options)
         !word_of("HEDDLE_MODE", "functional", "timing", &timing->on) ||
         !count_of("HEDDLE_MAX_CYCLES", UINT64_MAX, &timing->max_cycles) ||
         !count_of("HEDDLE_RECORD_LIMIT", UINT64_MAX, &options->record.limit) ||
+        !count_of("HEDDLE_CHECK_SHOW", UINT64_MAX, &show) ||
         !launches_of("HEDDLE_STATS_LAUNCHES", &options->first_line, &options->end_line, UINT64_MAX) ||
         !word_of("HEDDLE_ISLANDS", "together", "apart", &timing->islands_apart) ||
         !word_of("HEDDLE_CACHES", "warm", "cold", &timing->cold_caches) ||
         !word_of("HEDDLE_PROGRESS", "yes", "no", &quiet) ||
         !word_of("HEDDLE_PROFILE", "yes", "no", &no_profile) ||
+        !count_of("HEDDLE_SERIES", UINT64_MAX, &timing->series_cycles) ||
         !count_of("HEDDLE_CHECKPOINT_AT", UINT64_MAX, &timing->checkpoint_at) ||
         !count_of("HEDDLE_CHECKPOINT_EVERY", UINT64_MAX, &timing->checkpoint_every) ||
         !word_of("HEDDLE_CHECKPOINT_STOP", "no", "yes", &timing->checkpoint_stop))
@@ -134,6 +137,8 @@ static bool options_of(struct driver_options *options)
     timing->watch_host = !timing->follow_machine;
     options->trace_mem = text_of("HEDDLE_TRACE_MEM");
     options->record.folder = text_of("HEDDLE_RECORD");
+    options->check = text_of("HEDDLE_CHECK");
+    options->check_show = show;
     options->kernels = text_of("HEDDLE_KERNELS");
     options->region = text_of("HEDDLE_REGION");
     struct choice kernels; /* what is wrong is said by the variable's name */
@@ -336,9 +341,11 @@ void driver_at_exit(void)
                 text_of("HEDDLE_REGION"));
         driver_notice(own, line.text);
     }
+    checking_finish(own);
     own->ended = true;
     own->interrupt = 1;
     driver_finish_tracing(own);
     timeline_write_load(own);
+    timeline_end_listening(own);
     timeline_leave_ranks(own);
 }

@@ -259,12 +259,14 @@ struct driver {
     pthread_mutex_t report_lock;
     struct tracing *tracing;   /* or NULL */
     struct itracing *itracing; /* or NULL */
+    struct checking *checking; /* or NULL */
     struct kernel *
         *replayed; /* what replaying.c made, as is the memory that copies from and to the host use */
     size_t replayed_count, replayed_capacity;
     void *replay_host;
     uint64_t replay_host_bytes;
     struct attach *attach;     /* to a machine elsewhere, until the timeline has it; or NULL */
+    struct plugin_ears *ears;  /* listeners of plugins; or NULL */
     struct timeline *timeline; /* NULL: kernels run at once, and nothing has a time */
     void (*on_interrupt)(struct driver *driver); /* when a simulation was stopped; or NULL */
     void (*on_end)(bool good); /* when it ended with a checkpoint, or could not go on from one; or NULL */

@@ -1,6 +1,7 @@
 /* Launches: checked as CUDA checks them, then run when their stream gets there. */
 #include "driver/modules.h"
 #include "driver/brood.h"
+#include "driver/checking.h"
 #include "driver/itracing.h"
 #include "driver/locality.h"
 #include "driver/region.h"
@@ -126,6 +127,8 @@ static void fill_launch(struct launch_command *own)
     }
     if (driver->tracing)
         own->launch.watch = tracing_watch(driver->tracing, device->index);
+    if (driver->checking)
+        own->launch.threads = 1;
     if (own->chosen)
         own->launch.observer = itracing_begin(driver, own->record.launch, own->kernel);
     memcpy(own->launch.grid, own->config.grid, sizeof own->launch.grid);
@@ -210,10 +213,16 @@ static void run_launch(struct command *command)
     own->launch.stuck = tell_stuck;
     own->launch.stuck_seconds = 10;
     own->launch.show = driver->options.timing.progress ? show_begun : NULL;
+    if (driver->checking)
+        own->launch.observer = checking_begin(driver, &own->launch, own->record.launch, own->chosen);
     tracing_lock(command->stream->device->driver->tracing);
     bool good = launch_run(&own->launch, &result);
     tracing_unlock(command->stream->device->driver->tracing);
     end_view(&view);
+    if (driver->checking) {
+        checking_end(driver, own->launch.observer, &result);
+        own->launch.observer = NULL;
+    }
     finish(own, good, &result);
 }
 
@@ -394,18 +403,12 @@ static enum result check_cluster_size(const struct kernel_facts *kernel, const s
     return RESULT_SUCCESS;
 }
 
-/* What has not learned of clusters yet. */
-static enum result check_cluster_modes(const struct driver *driver, const char *name)
+/* Blocks of a cluster, as the launch or else the kernel says. */
+static uint64_t cluster_blocks(const struct kernel_facts *kernel, const struct launch_config *config)
 {
-    const struct timing_options *timing = &driver->options.timing;
-    if (driver->itracing)
-        return driver_fail(RESULT_NOT_SUPPORTED, "%s runs in clusters of blocks, which cannot be recorded",
-                           demangled(name));
-    if (timing->on && !timing->untimed)
-        return driver_fail(RESULT_NOT_SUPPORTED,
-                           "%s runs in clusters of blocks, which have no timing: use --mode functional",
-                           demangled(name));
-    return RESULT_SUCCESS;
+    bool asked = config->cluster[0] || config->cluster[1] || config->cluster[2];
+    const uint32_t *size = asked ? config->cluster : kernel->cluster;
+    return (uint64_t)size[0] * size[1] * size[2];
 }
 
 static enum result check_cluster(const struct device *device, const struct function_copy *copy,
@@ -433,7 +436,10 @@ static enum result check_cluster(const struct device *device, const struct funct
                            "%s: a cluster of %llu blocks is more than the %llu that it can have on %s",
                            demangled(kernel->name), (unsigned long long)blocks, (unsigned long long)most,
                            gpu->name);
-    return blocks > 1 ? check_cluster_modes(device->driver, kernel->name) : RESULT_SUCCESS;
+    if (blocks > 1 && device->driver->itracing)
+        return driver_fail(RESULT_NOT_SUPPORTED, "%s runs in clusters of blocks, which cannot be recorded",
+                           demangled(kernel->name));
+    return RESULT_SUCCESS;
 }
 
 /* Names the limit that a block is over. */
@@ -498,6 +504,11 @@ static enum result check(const struct device *device, const struct function_copy
     *blocks_per_sm = occupancy_of(gpu, &need).blocks;
     if (!*blocks_per_sm)
         return no_room(gpu, kernel->name, &need);
+    uint64_t cluster = cluster_blocks(kernel, config);
+    if (cluster > 1 && !occupancy_clusters(gpu, &device->driver->system.dispatch, *blocks_per_sm, cluster))
+        return driver_fail(RESULT_INVALID_CLUSTER_SIZE,
+                           "%s: no GPC of %s has room for a cluster of %llu of its blocks",
+                           demangled(kernel->name), gpu->name, (unsigned long long)cluster);
     return check_resident(config, kernel->name, *blocks_per_sm * gpu->sm_count);
 }
 

@@ -61,6 +61,13 @@ const char *ledger_name(struct ledger *ledger, const char *kernel)
     return name;
 }
 
+void ledger_add_sample(struct ledger *ledger, const struct machine_sample *sample)
+{
+    pthread_mutex_lock(&ledger->lock);
+    ledger_folder_add_sample(ledger->folder, sample);
+    pthread_mutex_unlock(&ledger->lock);
+}
+
 void ledger_add_copy(struct ledger *ledger, const struct copy_record *copy)
 {
     if (!ledger->folder)

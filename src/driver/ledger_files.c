@@ -32,8 +32,9 @@ struct ledger_folder {
     uint64_t first, end;          /* launches that are written one by one */
     struct launch_losses *losses; /* NULL: the folder is not one of `heddle run` */
     bool told;                    /* that something found no room */
-    int launches, sums;           /* files; -1 before the first launch or copy */
-    uint64_t launch_bytes, sum_bytes;
+    int launches, sums, series;   /* files; -1 before the first launch, copy or sample */
+    uint64_t launch_bytes, sum_bytes, series_bytes;
+    bool series_failed;
     struct launch_process *process;
     struct sum_entry *table; /* by the digest of its key, or the next free place behind it */
     size_t table_size, table_used;
@@ -63,7 +64,7 @@ struct ledger_folder *ledger_folder_new(const char *path, uint64_t first, uint64
 {
     struct ledger_folder *folder = mem_alloc(1, sizeof *folder);
     *folder = (struct ledger_folder){
-        .path = mem_text(path), .first = first, .end = end, .launches = -1, .sums = -1};
+        .path = mem_text(path), .first = first, .end = end, .launches = -1, .sums = -1, .series = -1};
     map_losses(folder);
     return folder;
 }
@@ -80,6 +81,8 @@ void ledger_folder_free(struct ledger_folder *folder)
         munmap(folder->process, folder->process->bytes);
     if (folder->losses)
         munmap(folder->losses, sizeof *folder->losses);
+    if (folder->series >= 0)
+        close(folder->series);
     if (folder->launches >= 0)
         close(folder->launches);
     if (folder->sums >= 0)
@@ -467,4 +470,31 @@ void ledger_folder_set_links(struct ledger_folder *folder, const struct machine_
         memcpy(sum->busy_ps, links[i].busy_ps, sizeof sum->busy_ps);
         process->link_count = max_u64(process->link_count, i + 1);
     }
+}
+
+/* ---- samples ---- */
+
+static bool write_series(struct ledger_folder *folder, const void *bytes, size_t count)
+{
+    ssize_t wrote = may_have(folder->series_bytes + count)
+                        ? pwrite(folder->series, bytes, count, (off_t)folder->series_bytes)
+                        : -1;
+    folder->series_bytes += count;
+    return wrote == (ssize_t)count;
+}
+
+/* Written at once, so that they are there however the program ends. */
+void ledger_folder_add_sample(struct ledger_folder *folder, const struct machine_sample *sample)
+{
+    static const uint64_t layout = LEDGER_SERIES_LAYOUT;
+    bool is_first = folder->series < 0, good = !folder->series_failed;
+    if (!good)
+        return;
+    if (is_first)
+        folder->series = open_file(folder, "series");
+    good = folder->series >= 0 && (!is_first || write_series(folder, &layout, sizeof layout)) &&
+           write_series(folder, sample, sizeof *sample);
+    if (!good)
+        log_warn("samples over time are not complete: cannot write to %s: %s", folder->path, strerror(errno));
+    folder->series_failed = !good;
 }

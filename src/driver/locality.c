@@ -313,6 +313,8 @@ enum result locality_check_blocks(const struct device *device, const struct loca
                                   const struct launch_config *config, uint64_t blocks_per_sm)
 {
     uint64_t grid = (uint64_t)config->grid[0] * config->grid[1] * config->grid[2];
+    if (blocks && blocks->count && config->cluster[0])
+        return driver_fail(RESULT_NOT_SUPPORTED, "blocks of clusters cannot be placed on members");
     for (uint32_t i = 0; blocks && i < blocks->count; i++) {
         const struct block_place *one = &blocks->places[i];
         enum result result = check_member(device, one->member);

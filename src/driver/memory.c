@@ -1,4 +1,5 @@
 /* Allocations: a table of all of them, by address, and which memory the kernels of each device may access. */
+#include "driver/checking.h"
 #include "driver/internal.h"
 #include "driver/locality.h"
 #include "driver/managed.h"
@@ -219,6 +220,7 @@ static enum result take(struct driver *driver, struct device *device, const stru
     if (!at)
         return no_addresses(driver, bytes);
     memory_insert(driver, &allocation);
+    checking_came(driver, &allocation);
     if (managed_is(&allocation))
         managed_came(driver, &allocation);
     if (device)
@@ -283,6 +285,7 @@ void memory_close(struct driver *driver, struct allocation *allocation)
 void memory_end(struct driver *driver, struct allocation *allocation)
 {
     struct allocation gone = *allocation;
+    checking_goes(driver, allocation);
     memory_close(driver, allocation);
     if (gone.lender)
         return;
@@ -308,6 +311,12 @@ bool memory_give(struct driver *driver, uint64_t address)
     return good;
 }
 
+static void end_with_device(struct driver *driver, struct allocation *allocation)
+{
+    checking_leaks(driver, allocation);
+    memory_end(driver, allocation);
+}
+
 void memory_give_all(struct device *device)
 {
     struct memory *memory = &device->driver->memory;
@@ -319,7 +328,7 @@ void memory_give_all(struct device *device)
         if (one->graph)
             memory_graph_give(one->graph); /* graphs that name it may be launched again */
         else
-            memory_end(device->driver, one);
+            end_with_device(device->driver, one);
     }
     pthread_mutex_unlock(&memory->lock);
 }
@@ -454,9 +463,11 @@ enum result memory_free(struct driver *driver, uint64_t address)
     if (result)
         return result;
     if (!known || facts.borrowed || (facts.kind != MEMORY_DEVICE && facts.kind != MEMORY_MANAGED) ||
-        !memory_give(driver, address))
+        !memory_give(driver, address)) {
+        checking_bad_free(driver, address);
         return driver_fail(RESULT_INVALID_VALUE, "0x%llx is not the start of memory that was allocated",
                            (unsigned long long)address);
+    }
     return RESULT_SUCCESS;
 }
 

@@ -308,7 +308,7 @@ static enum result link_parts(struct making *making, struct module_copy *copy)
     restore_managed(module, managed, saved);
     if (!copy->program)
         return driver_fail(RESULT_INVALID_PTX, "%s", why.text);
-    if (module->driver->timeline || module->driver->itracing)
+    if (module->driver->timeline || module->driver->itracing || module->driver->checking)
         program_set_timed(copy->program);
     for (size_t i = 0; i < making->registers.count; i++) {
         struct kernel *kernel = program_kernel(copy->program, making->registers.at[i]);

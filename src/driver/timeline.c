@@ -5,6 +5,7 @@
 #include "driver/watch.h"
 #include "attach/attach.h"
 #include "ranked/ranked.h"
+#include "plugin/plugin.h"
 #include "base/bits.h"
 #include "base/clock.h"
 #include "base/host.h"
@@ -115,6 +116,11 @@ static void free_texts(struct timeline *timeline)
     mem_free(timeline->resume);
 }
 
+static void take_sample(void *user, const struct machine_sample *sample)
+{
+    ledger_add_sample(user, sample);
+}
+
 struct timeline *timeline_new(struct driver *driver, struct err *err)
 {
     const struct timing_options *timing = &driver->options.timing;
@@ -133,6 +139,9 @@ struct timeline *timeline_new(struct driver *driver, struct err *err)
                                       .progress = made->watch.line.terminal ? driver_watch_show : NULL,
                                       .user = &made->watch,
                                       .checkpoint = checkpoint_of(made),
+                                      .series_cycles = driver->ledger.folder ? timing->series_cycles : 0,
+                                      .sample = take_sample,
+                                      .sample_user = &driver->ledger,
                                       .measures = timing->write_load,
                                       .placement = timing->placement};
     made->machine = driver->attach       ? attach_machine(driver->attach, &options, err)
@@ -220,10 +229,31 @@ void timeline_set_heap(struct device *device, struct heap *heap)
 
 bool timeline_listen(struct driver *driver, const struct probe *probe, struct err *err)
 {
+    struct probe all = driver->ears ? plugin_ears_probe(driver->ears, probe) : *probe;
     pthread_mutex_lock(&driver->timeline->lock);
-    bool good = machine_listen(driver->timeline->machine, probe, err);
+    bool good = machine_listen(driver->timeline->machine, &all, err);
     pthread_mutex_unlock(&driver->timeline->lock);
     return good;
+}
+
+bool timeline_begin_listening(struct driver *driver, struct err *err)
+{
+    struct err why;
+    driver->ears = plugin_ears_new();
+    return !driver->ears || timeline_listen(driver, &probe_of_nobody, &why) ||
+           err_set(err, "a plugin listens, but %.300s", why.text);
+}
+
+void timeline_end_listening(struct driver *driver)
+{
+    struct plugin_ears *ears = driver->ears;
+    struct err unused;
+    if (!ears)
+        return;
+    driver->ears = NULL;
+    if (driver->timeline)
+        timeline_listen(driver, &probe_of_nobody, &unused);
+    plugin_ears_free(ears);
 }
 
 bool timeline_is_elsewhere(const struct driver *driver)

@@ -68,6 +68,10 @@ bool timeline_wants_code(const struct driver *driver);   /* other processes exec
 uint64_t timeline_load(struct driver *driver, const struct code_object *object);
 void timeline_unload(struct driver *driver, uint64_t object);
 bool timeline_listen(struct driver *driver, const struct probe *probe, struct err *err);
+
+/* Listeners of plugins, beside the program's own. */
+bool timeline_begin_listening(struct driver *driver, struct err *err);
+void timeline_end_listening(struct driver *driver);
 void timeline_set_limit(struct driver *driver, uint64_t cycles);
 
 /* Memory of another process that is attached to the same machine: kernels may touch it, or no longer. The

@@ -141,12 +141,19 @@ struct away *away_new(struct crew *crew)
     away->events = mem_alloc(count, sizeof *away->events);
     away->out = mem_alloc(count, sizeof *away->out);
     away->in = mem_alloc(count, sizeof *away->in);
-    bool *has = kinds_of_ranks(engine, count);
-    find_ways(away, engine, has);
-    mem_free(has);
     crew->behind = mem_alloc(kinds, sizeof *crew->behind);
-    find_behind(crew, away);
+    crew->away = away;
+    away_renew(crew);
     return away;
+}
+
+void away_renew(struct crew *crew)
+{
+    struct away *away = crew->away;
+    bool *has = kinds_of_ranks(crew->engine, away->count);
+    find_ways(away, crew->engine, has);
+    mem_free(has);
+    find_behind(crew, away);
 }
 
 void away_free(struct away *away)

@@ -24,6 +24,7 @@ struct engine;
 
 struct away *away_new(struct crew *crew);
 void away_free(struct away *away);
+void away_renew(struct crew *crew); /* between runs: how far islands are apart has changed */
 
 /* How far islands of a kind may run: of most, nothing comes from other ranks but by way of others on this
  * one. */

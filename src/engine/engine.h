@@ -159,6 +159,10 @@ bool link_plug(struct link *link, struct port *port, struct err *err);
 enum port_way { PORT_BOTH, PORT_SENDS, PORT_RECEIVES, PORT_WAYS };
 bool link_plug_one_way(struct link *link, struct port *port, enum port_way way, struct err *err);
 
+/* While a link rests, nobody sends anything over it, and windows are as wide as without it. Between runs; it
+ * has no effect on results. */
+void link_rest(struct link *link, bool rests);
+
 /* Checks the model and computes the lookahead of each island. After it, nothing can be added. */
 bool engine_ready(struct engine *engine, struct err *err);
 

@@ -83,6 +83,7 @@ struct link {
     } * plugs;
     uint32_t overhead_bytes, credits;
     bool limits_out, limits_in; /* what leaves, and what arrives, is serialized */
+    bool rests;                 /* link_rest */
     struct hook *hooks;
     size_t plug_count, plug_capacity;
     struct engine *engine;
@@ -103,6 +104,7 @@ struct engine {
     uint64_t windows, island_windows;
     uint32_t *kind_of; /* by island: see kinds.c */
     uint32_t kind_count;
+    bool are_kinds_unknown;        /* there are too many: all are one, which may get a message at once */
     uint32_t rank_now;             /* of islands that are made now */
     uint32_t region, region_count; /* likewise; the last of all */
     uint32_t *region_of;           /* by kind */
@@ -192,11 +194,23 @@ bool engine_is_stalled(struct engine *engine, struct err *err);
 /* checkpoint.c: a digest of what must be alike in models that have the same state. */
 uint64_t engine_shape(const struct engine *engine);
 
-/* kinds.c: sorts the islands by what they are plugged into. */
+/* All its plugs are on one island. */
+static inline bool link_is_inside(const struct link *link)
+{
+    size_t same = 0;
+    while (same < link->plug_count && link->plugs[same].island == link->plugs[0].island)
+        same++;
+    return same == link->plug_count;
+}
+
+/* kinds.c: sorts the islands by what they are plugged into; and finds how soon they can influence each other,
+ * again whenever a link begins or ends to rest. */
 void engine_find_kinds(struct engine *engine);
+void engine_find_reach(struct engine *engine);
 
 /* window.c: room in the mail to an island. */
 struct event *crew_append(struct crew_worker *worker, uint32_t island, const struct event *header);
 void crew_free(struct crew *crew);
+void crew_renew(struct crew *crew); /* between runs: how far islands are apart has changed */
 
 #endif

@@ -80,14 +80,6 @@ static void find_regions(struct engine *engine)
     }
 }
 
-static bool is_inside_an_island(const struct link *link)
-{
-    size_t same = 0;
-    while (same < link->plug_count && link->plugs[same].island == link->plugs[0].island)
-        same++;
-    return same == link->plug_count;
-}
-
 static uint64_t *reach(struct engine *engine, uint32_t from, uint32_t to)
 {
     return &engine->reach[(size_t)from * engine->kind_count + to];
@@ -130,17 +122,22 @@ void engine_find_kinds(struct engine *engine)
     if (engine->kind_count > KINDS_MOST) { /* one kind, which may get a message at once */
         memset(engine->kind_of, 0, engine->island_count * sizeof *engine->kind_of);
         engine->kind_count = 1;
-        engine->reach = mem_alloc(1, sizeof *engine->reach);
-        find_regions(engine);
-        return;
+        engine->are_kinds_unknown = true;
     }
     find_regions(engine);
+    engine->reach = mem_alloc((size_t)engine->kind_count * engine->kind_count + 1, sizeof *engine->reach);
+    engine_find_reach(engine);
+}
+
+void engine_find_reach(struct engine *engine)
+{
     uint32_t count = engine->kind_count;
-    engine->reach = mem_alloc((size_t)count * count + 1, sizeof *engine->reach);
+    if (engine->are_kinds_unknown)
+        return;
     for (size_t i = 0; i < (size_t)count * count; i++)
         engine->reach[i] = TIME_NEVER;
     for (size_t l = 0; l < engine->link_count; l++)
-        if (!is_inside_an_island(engine->links[l]))
+        if (!engine->links[l]->rests && !link_is_inside(engine->links[l]))
             add_link(engine, engine->links[l]);
     for (uint32_t by = 0; by < count; by++)
         for (uint32_t a = 0; a < count; a++)

@@ -318,7 +318,6 @@ static bool link_ready(struct link *link, struct err *err)
                         island->name, engine->islands[link->plugs[outside].island]->name);
                 return false;
             }
-            island->lookahead = min_u64(island->lookahead, link->latency);
         }
         if (link->credits) {
             port->credits = mem_alloc_lines(link->plug_count, sizeof *port->credits);
@@ -327,6 +326,38 @@ static bool link_ready(struct link *link, struct err *err)
         }
     }
     return true;
+}
+
+/* Of each island: the least latency of a link into it. */
+static void find_lookahead(struct engine *engine)
+{
+    for (size_t i = 0; i < engine->island_count; i++)
+        engine->islands[i]->lookahead = TIME_NEVER;
+    for (size_t l = 0; l < engine->link_count; l++) {
+        const struct link *link = engine->links[l];
+        if (link->rests || link_is_inside(link))
+            continue;
+        for (size_t p = 0; p < link->plug_count; p++) {
+            struct island *island = engine->islands[link->plugs[p].island];
+            island->lookahead = min_u64(island->lookahead, link->latency);
+        }
+    }
+}
+
+void link_rest(struct link *link, bool rests)
+{
+    struct engine *engine = link->engine;
+    if (link->rests == rests)
+        return;
+    link->rests = rests;
+    for (size_t i = 0; i < link->plug_count; i++) /* who sends all the same is stopped */
+        engine->ports[link->plugs[i].port]->way = rests ? PORT_RECEIVES : link->plugs[i].way;
+    if (!engine->ready)
+        return;
+    find_lookahead(engine);
+    engine_find_reach(engine);
+    if (engine->crew)
+        crew_renew(engine->crew);
 }
 
 static int by_name(const void *a, const void *b)
@@ -361,6 +392,7 @@ bool engine_ready(struct engine *engine, struct err *err)
         if (!link_ready(engine->links[i], err))
             return false;
     }
+    find_lookahead(engine);
     for (size_t i = 0; i < engine->island_count; i++) {
         struct island *island = engine->islands[i];
         pool_init(&island->pool, engine->spec.payload_bytes);

@@ -465,6 +465,19 @@ static struct crew *crew_new(struct engine *engine, unsigned count, struct err *
     return crew;
 }
 
+/* Islands are farther from each other, or nearer, than they were. */
+void crew_renew(struct crew *crew)
+{
+    crew->widest = engine_widest_window(crew->engine);
+    for (unsigned i = 0; i < crew->count; i++) {
+        struct crew_worker *worker = &crew->workers[i];
+        for (uint32_t k = 0; k < worker->owned_count; k++)
+            worker->width[k] = min_u64(worker->owned[k]->lookahead, WIDEST_WINDOW);
+    }
+    if (crew->away)
+        away_renew(crew);
+}
+
 void crew_free(struct crew *crew)
 {
     if (!crew)

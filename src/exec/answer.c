@@ -57,6 +57,7 @@ void answer_request(const struct isa_ops *isa, struct isa_warp *w, struct reques
 {
     switch ((enum request_kind)request->of.kind) {
     case REQUEST_NONE:
+    case REQUEST_SIGNAL: /* of models that keep time */
         break;
     case REQUEST_LOAD:
     case REQUEST_CONSTANT:

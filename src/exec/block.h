@@ -27,6 +27,18 @@ struct arrival {
     bool waits;                         /* its threads wait there, if not all have come */
     bool whole;                         /* ... and the whole warp with them */
     lane_mask waiting;                  /* these lanes do */
+    lane_mask alive;                    /* of the warp: those that have not ended */
+    bool aligned;                       /* all of these have to come together */
+};
+
+/* What the last collective operation of a warp did, for observers that look (request->looks). */
+struct gathering {
+    lane_mask lanes; /* that it brought together; 0: none, since whoever looks cleared it */
+    lane_mask alive; /* of the warp */
+    uint32_t warp;
+    lane_mask outside; /* took part though their own mask does not name them */
+    lane_mask lonely;  /* read a lane that took no part */
+    lane_mask missing; /* are named, and never came */
 };
 
 struct block {
@@ -48,6 +60,7 @@ struct block {
     uint64_t instructions; /* its own, while others run */
     struct barrier barriers[BARRIERS + GROUP_BARRIERS];
     struct arrival arrival;
+    struct gathering gathering;
     void *observed;            /* an observer's own */
     uint64_t settled;          /* stepwise.c: a bit for each warp whose next instruction is known */
     bool opened;               /* warps that waited may go on, since whoever resets this last looked */

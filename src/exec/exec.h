@@ -62,6 +62,9 @@ void kernel_set_registers(struct kernel *kernel, uint32_t registers); /* what a 
 /* Where an instruction of its own code comes from, by its number; it has been prepared. */
 struct code_place;
 void kernel_place(const struct kernel *kernel, uint32_t instruction, struct code_place *place);
+/* The same of code that a warp of it runs: its own, or a function's. */
+void kernel_place_in(const struct kernel *kernel, const struct isa_code *code, uint32_t instruction,
+                     struct code_place *place);
 
 enum fault_kind {
     FAULT_NONE,

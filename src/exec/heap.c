@@ -22,12 +22,14 @@ struct heap {
     uint64_t at, part_bytes;
     struct part *parts;
     uint32_t part_count;
+    const struct heap_observer *observer; /* or NULL */
 };
 
 struct heap *heap_new(struct image *image, uint64_t at, uint64_t part_bytes, uint32_t part_count)
 {
     struct heap *heap = mem_alloc(1, sizeof *heap);
-    *heap = (struct heap){image, at, part_bytes, mem_alloc(part_count, sizeof *heap->parts), part_count};
+    *heap =
+        (struct heap){image, at, part_bytes, mem_alloc(part_count, sizeof *heap->parts), part_count, NULL};
     for (uint32_t i = 0; i < part_count; i++) {
         struct part *part = &heap->parts[i];
         pthread_mutex_init(&part->lock, NULL);
@@ -96,6 +98,8 @@ uint64_t heap_take(struct heap *heap, uint32_t sm, uint64_t bytes)
     if (at)
         image_add(part->taken, (struct range){at, bytes ? bytes : 1, "malloc in a kernel", false});
     pthread_mutex_unlock(&part->lock);
+    if (at && heap->observer)
+        heap->observer->took(heap->observer->user, at, bytes);
     return at;
 }
 
@@ -178,6 +182,27 @@ void heap_settle(struct heap *heap)
             uint64_t at = given->nodes[number].key;
             treap_remove(given, at);
             give(part_at(heap, at), at); /* or it was no piece: a mistake of the program, as on a GPU */
+        }
+    }
+}
+
+void heap_observe(struct heap *heap, const struct heap_observer *observer)
+{
+    heap->observer = observer;
+}
+
+void heap_taken(const struct heap *heap, uint64_t *pieces, uint64_t *bytes)
+{
+    *pieces = *bytes = 0;
+    for (uint32_t i = 0; i < heap->part_count; i++) {
+        const struct treap *all = &heap->parts[i].pieces;
+        for (uint32_t number = 0; (number = treap_behind(all, number ? all->nodes[number].key : 0));) {
+            struct range range;
+            if (all->nodes[number].weight ||
+                !image_find(heap->parts[i].taken, all->nodes[number].key, &range))
+                continue;
+            ++*pieces;
+            *bytes += range.bytes;
         }
     }
 }

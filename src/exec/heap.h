@@ -14,6 +14,16 @@ uint64_t heap_take(struct heap *heap, uint32_t sm, uint64_t bytes); /* 0: the SM
  * it known whether it was taken at all. */
 bool heap_give(struct heap *heap, uint32_t sm, uint64_t at);
 
+/* Who is told of each piece that is taken from now on, by the thread that takes it; NULL: nobody any more. */
+struct heap_observer {
+    void (*took)(void *user, uint64_t at, uint64_t bytes);
+    void *user;
+};
+void heap_observe(struct heap *heap, const struct heap_observer *observer);
+
+/* What was taken and not given back. No kernel runs. */
+void heap_taken(const struct heap *heap, uint64_t *pieces, uint64_t *bytes);
+
 /* Whether an address is in the heap; if it is, the range around it that the SM may touch (false: none), and
  * where it is, for a report of such a one. */
 bool heap_holds(const struct heap *heap, uint64_t at);

@@ -44,5 +44,11 @@ void kernel_set_registers(struct kernel *kernel, uint32_t registers)
 
 void kernel_place(const struct kernel *kernel, uint32_t instruction, struct code_place *place)
 {
-    kernel->isa->place(kernel, instruction, place);
+    kernel->isa->place(kernel, NULL, instruction, place);
+}
+
+void kernel_place_in(const struct kernel *kernel, const struct isa_code *code, uint32_t instruction,
+                     struct code_place *place)
+{
+    kernel->isa->place(kernel, code, instruction, place);
 }

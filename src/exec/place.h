@@ -19,6 +19,12 @@ struct code_place {
     uint8_t steps[UNIT_COUNT]; /* machine instructions that it becomes, by unit; 255 stands for more, too */
 };
 
+/* A variable of shared memory. */
+struct code_variable {
+    const char *name;
+    uint64_t at, bytes; /* bytes: 0: none; UINT64_MAX: as many as the launch gives */
+};
+
 /* By lines of PTX, or by places of machine code: less than, equal or greater than 0. */
 int place_compare_code(const struct code_place *a, const struct code_place *b);
 

@@ -3,7 +3,10 @@
 #include "exec/observer.h"
 #include "exec/watch.h"
 #include "base/bits.h"
+#include "base/demangle.h"
 #include "base/mem.h"
+
+#include <string.h>
 
 struct team *team_new(const struct launch *launch, uint64_t serial, uint32_t sm, uint64_t workspace,
                       jmp_buf *on_fault)
@@ -25,17 +28,18 @@ void team_free(struct team *team)
     worker_free(team->worker);
     grid_fini(&team->grid);
     mem_free(team->request.pieces);
+    mem_free(team->request.stretches);
     mem_free(team->request.stage);
     mem_free(team);
 }
 
-struct block *team_begin_block(struct team *team, uint64_t number)
+struct block *team_begin_block(struct team *team, uint64_t number, const uint16_t sms[])
 {
     struct block *block = worker_begin_block(team->worker, number);
     struct observer *observer = team->grid.launch->observer;
     block->next = NULL;
-    if (UNLIKELY(team->grid.cluster_size > 1))
-        cga_join(block);
+    if (UNLIKELY(sms != NULL))
+        cga_join(block, sms);
     if (observer)
         observer->begins(observer, block);
     return block;
@@ -45,7 +49,7 @@ struct block *team_begin_cluster(struct team *team, uint64_t number)
 {
     struct observer *observer = team->grid.launch->observer;
     if (team->grid.cluster_size == 1)
-        return team_begin_block(team, number);
+        return team_begin_block(team, number, NULL);
     struct block *blocks = cga_begin(team->worker, number);
     for (struct block *block = blocks; block && observer; block = block->next)
         observer->begins(observer, block);
@@ -59,4 +63,19 @@ void team_end_block(struct team *team, struct block *block)
     if (observer)
         observer->ends(observer, block);
     worker_end_block(team->worker, block);
+}
+
+_Noreturn void team_fault(struct team *team, uint64_t block, enum fault_kind kind, uint64_t address,
+                          const char *what)
+{
+    const uint32_t *size = team->grid.launch->grid;
+    struct fault *fault = &team->fault;
+    const uint32_t id[3] = {(uint32_t)(block % size[0]), (uint32_t)(block / size[0] % size[1]),
+                            (uint32_t)(block / size[0] / size[1])};
+    *fault = (struct fault){.kind = kind, .address = address};
+    memcpy(fault->block, id, sizeof id);
+    snprintf(fault->text, sizeof fault->text, "kernel %s, %s (%u,%u,%u): %s",
+             demangled(team->grid.kernel->facts.name), team->grid.kernel->isa->block_word, id[0], id[1],
+             id[2], what);
+    longjmp(*team->worker->on_fault, 1);
 }

@@ -24,10 +24,15 @@ struct team *team_new(const struct launch *launch, uint64_t serial, uint32_t sm,
                       jmp_buf *on_fault);
 void team_free(struct team *team);
 
-struct block *team_begin_block(struct team *team, uint64_t number);
+/* `sms`: of a block of a cluster, the SM of each of its blocks (exec/cga.h); else NULL. */
+struct block *team_begin_block(struct team *team, uint64_t number, const uint16_t sms[]);
 /* All of a cluster, by its number: a list, by `next`. Without clusters: a block. */
 struct block *team_begin_cluster(struct team *team, uint64_t number);
 void team_end_block(struct team *team, struct block *block);
+
+/* A fault of a block, by its number, that may have ended. Does not return. */
+_Noreturn void team_fault(struct team *team, uint64_t block, enum fault_kind kind, uint64_t address,
+                          const char *what);
 
 /* Written to a checkpoint, or read into a team of the same launch that was just made (base/archive.h); then,
  * with the team there, a block of it. What is read takes the place of what was given. */

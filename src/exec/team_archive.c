@@ -1,6 +1,7 @@
 /* Writes and reads the state of a launch's blocks on an SM. The instruction set archives warps, and data in
  * flight to their registers. */
 #include "exec/team.h"
+#include "exec/cga.h"
 #include "base/archive.h"
 #include "base/mem.h"
 
@@ -32,6 +33,8 @@ static void archive_block(struct team *team, struct block *block, struct archive
     ARCHIVE_VALUE(archive, block->barriers);
     ARCHIVE_VALUE(archive, block->patience);
     archive_sparse(archive, block->shared, block->shared_bytes);
+    if (team->grid.cluster_size > 1)
+        cga_archive(block, archive);
     for (uint32_t i = 0; i < block->warp_count && archive->good; i++) {
         struct isa_warp *warp = block_warp(block, i);
         warp->block = block;

@@ -263,3 +263,30 @@ void tensormap_replace(unsigned char bits[TENSORMAP_BYTES], enum tensormap_field
         break;
     }
 }
+
+int tensormap_rounds(const struct tensormap *map)
+{
+    return map->type == TENSORMAP_TF32 || map->type == TENSORMAP_TF32_FTZ ? (int)map->type : 0;
+}
+
+/* To the 19 bits that tensor cores take: to the nearest, ties to even. */
+static uint32_t as_tf32(uint32_t bits)
+{
+    enum { LOW = 13 };
+    if ((bits & 0x7fffffff) > 0x7f800000)
+        return 0x7fffe000;
+    bits += (1u << (LOW - 1)) - 1 + (bits >> LOW & 1);
+    return bits >> LOW << LOW;
+}
+
+void tensormap_round(int how, void *words, uint64_t bytes)
+{
+    for (uint64_t i = 0; i < bytes; i += 4) {
+        uint32_t value;
+        memcpy(&value, (char *)words + i, 4);
+        value = as_tf32(value);
+        if (how == TENSORMAP_TF32_FTZ && !(value & 0x7f800000))
+            value &= 0x80000000;
+        memcpy((char *)words + i, &value, 4);
+    }
+}

@@ -74,4 +74,9 @@ extern const char *const tensormap_field_names[TENSORMAP_FIELDS];
 void tensormap_replace(unsigned char bits[TENSORMAP_BYTES], enum tensormap_field field, uint32_t index,
                        uint64_t value);
 
+/* Whether values are rounded on their way to shared memory: 0, TENSORMAP_TF32 or TENSORMAP_TF32_FTZ. And
+ * words that are, as an H200 does it. */
+int tensormap_rounds(const struct tensormap *map);
+void tensormap_round(int how, void *words, uint64_t bytes);
+
 #endif

@@ -80,9 +80,10 @@ void watch_sectors(const struct request *request,
     touched.count = 0;
     if (request->of.kind == REQUEST_PIECES) {
         for (size_t i = 0; i < request->piece_count; i++)
-            touch(&touched, request->pieces[i].at, request->pieces[i].bytes);
+            if (request->pieces[i].at >= PIECE_AT_MOST)
+                touch(&touched, request->pieces[i].at, request->pieces[i].bytes);
     } else {
-        EACH_LANE (i, request->of.lanes)
+        EACH_LANE (i, request->of.lanes & ~request->cluster)
             touch(&touched, request->of.at[i], request->of.bytes);
     }
     tell(&touched);

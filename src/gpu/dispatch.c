@@ -69,6 +69,29 @@ uint32_t dispatch_gpcs(const struct dispatch_spec *spec, uint32_t sm_count, uint
     return count;
 }
 
+uint32_t dispatch_groups(const struct dispatch_spec *spec, uint32_t sm_count, uint32_t *group_of)
+{
+    uint8_t *gpc_of = mem_alloc(sm_count, 1);
+    uint32_t count, tpc = (uint32_t)spec->sms_per_tpc;
+    uint32_t late = number_sms(spec, sm_count, gpc_of, &count), groups = count, in_tpc = 0;
+    bool some_in_none = false;
+    for (uint32_t sm = 0; sm < sm_count; sm++) {
+        bool is_late = sm >= late && gpc_of[sm] < count;
+        if (is_late && (!in_tpc || in_tpc == tpc || gpc_of[sm] != gpc_of[sm - 1])) {
+            groups++;
+            in_tpc = 0;
+        }
+        in_tpc += is_late;
+        some_in_none |= gpc_of[sm] == count;
+        group_of[sm] = is_late ? groups - 1 : gpc_of[sm];
+    }
+    for (uint32_t sm = 0; sm < sm_count; sm++)
+        if (gpc_of[sm] == count)
+            group_of[sm] = groups;
+    mem_free(gpc_of);
+    return groups + some_in_none;
+}
+
 /* Late SMs come first, then those of one GPC after another, then any that are in none. A small grid is
  * spread: behind the late ones, one SM of each TPC, then the others. */
 static void find_orders(struct dispatcher *d, uint32_t sm_count)
@@ -107,6 +130,30 @@ static void repeat_orders(struct dispatcher *d, uint32_t sm_count)
     }
 }
 
+/* Groups of each member's SMs follow each other as their first SMs do in the order of dispatch; so do the SMs
+ * of a group. */
+static void find_groups(struct dispatcher *d, uint32_t member, uint32_t sm_count)
+{
+    uint32_t *group_of = mem_alloc(sm_count, sizeof *group_of);
+    uint32_t count = dispatch_groups(d->spec, sm_count, group_of), all = member * sm_count;
+    const uint32_t *order = d->order + member * sm_count;
+    d->groups = mem_resize(d->groups, d->group_count, d->group_count + count, sizeof *d->groups);
+    for (uint32_t i = 0; i < sm_count; i++) {
+        uint32_t group = group_of[order[i] % sm_count];
+        if (group == UINT32_MAX)
+            continue;
+        struct dispatch_group *one = &d->groups[d->group_count++];
+        *one = (struct dispatch_group){.first = all};
+        for (uint32_t k = i; k < sm_count; k++)
+            if (group_of[order[k] % sm_count] == group) {
+                d->grouped[all++] = order[k];
+                group_of[order[k] % sm_count] = UINT32_MAX;
+            }
+        one->count = all - one->first;
+    }
+    mem_free(group_of);
+}
+
 void dispatcher_init(struct dispatcher *d, const struct dispatch_spec *spec, const struct gpu_spec *gpu,
                      uint32_t members)
 {
@@ -127,6 +174,9 @@ void dispatcher_init(struct dispatcher *d, const struct dispatch_spec *spec, con
     else
         number_orders(d, sms);
     repeat_orders(d, sms);
+    d->grouped = mem_alloc(d->sm_count, sizeof *d->grouped);
+    for (uint32_t i = 0; i < members; i++)
+        find_groups(d, i, sms);
     for (uint32_t i = 0; i < d->sm_count; i++)
         d->sms[i] = (struct dispatch_sm){
             .shares = SHARES, .warps = (uint32_t)gpu->warps_per_sm, .blocks = (uint32_t)gpu->blocks_per_sm};
@@ -138,6 +188,8 @@ void dispatcher_fini(struct dispatcher *d)
     mem_free(d->order);
     mem_free(d->spread);
     mem_free(d->next_of);
+    mem_free(d->grouped);
+    mem_free(d->groups);
     for (uint32_t i = 0; i < SM_KERNELS; i++)
         dispatch_forget(d, i);
 }
@@ -282,6 +334,75 @@ static void hand_out_placed(struct dispatcher *d, uint32_t slot)
     }
 }
 
+/* ---- clusters ---- */
+
+/* Blocks of the kernel that a group has room for. */
+static uint64_t room_of(const struct dispatcher *d, const struct dispatch_group *group,
+                        const struct dispatch_kernel *kernel)
+{
+    uint64_t room = 0;
+    for (uint32_t i = 0; i < group->count; i++) {
+        const struct dispatch_sm *sm = &d->sms[d->grouped[group->first + i]];
+        room += min_u64(sm->blocks, min_u64(sm->shares / kernel->share, sm->warps / kernel->warps));
+    }
+    return room;
+}
+
+/* The next group, in order, that has room for a cluster: its blocks could be on an SM each. */
+static struct dispatch_group *find_group(struct dispatcher *d, const struct dispatch_kernel *kernel)
+{
+    for (uint32_t i = 0; i < d->group_count; i++) {
+        uint32_t number = (d->next_group + i) % d->group_count;
+        struct dispatch_group *group = &d->groups[number];
+        if (group->count < kernel->cluster || room_of(d, group, kernel) < kernel->cluster)
+            continue;
+        d->next_group = (number + 1) % d->group_count;
+        return group;
+    }
+    return NULL;
+}
+
+static uint32_t take_sm(struct dispatcher *d, struct dispatch_group *group,
+                        const struct dispatch_kernel *kernel)
+{
+    while (!fits(&d->sms[d->grouped[group->first + group->next]], kernel))
+        group->next = (group->next + 1) % group->count;
+    uint32_t sm = d->grouped[group->first + group->next];
+    group->next = (group->next + 1) % group->count;
+    take_room(&d->sms[sm], kernel);
+    return sm;
+}
+
+/* All blocks of a cluster, at once. */
+static void send_cluster(struct dispatcher *d, uint32_t slot, const struct launch *launch, uint64_t number,
+                         struct dispatch_group *group)
+{
+    const struct dispatch_kernel *kernel = &d->kernels[slot];
+    uint32_t sms[CLUSTER_MOST], sms_of_member = d->sm_count / d->members;
+    struct sm_cluster_message order = {.block = {.kernel = slot}};
+    uint64_t now = component_now(d->component);
+    for (uint32_t rank = 0; rank < kernel->cluster; rank++) {
+        sms[rank] = take_sm(d, group, kernel);
+        order.sms[rank] = (uint16_t)(sms[rank] % sms_of_member);
+    }
+    for (uint32_t rank = 0; rank < kernel->cluster; rank++) {
+        order.block.number = launch_cluster_block(launch, number, rank);
+        if (!port_send(d->orders, 1 + sms[rank], max_u64(d->free_at, now) - now, SM_BEGIN, &order,
+                       (uint16_t)(sizeof order.block + kernel->cluster * sizeof *order.sms)))
+            BUG("an order found no room");
+    }
+}
+
+static void hand_out_clusters(struct dispatcher *d, uint32_t slot)
+{
+    struct dispatch_kernel *kernel = &d->kernels[slot];
+    struct dispatch_group *group;
+    while (kernel->next < kernel->blocks && (group = find_group(d, kernel))) {
+        send_cluster(d, slot, d->begun[slot].launch, kernel->next / kernel->cluster, group);
+        kernel->next += kernel->cluster;
+    }
+}
+
 static void hand_out_kernel(struct dispatcher *d, uint32_t slot)
 {
     struct dispatch_kernel *kernel = &d->kernels[slot];
@@ -308,6 +429,8 @@ static void hand_out(struct dispatcher *d)
             return;
         if (UNLIKELY(d->queues[best] != NULL))
             hand_out_placed(d, best);
+        else if (UNLIKELY(d->kernels[best].cluster > 1))
+            hand_out_clusters(d, best);
         else
             hand_out_kernel(d, best);
         done = d->kernels[best].order + 1;
@@ -392,6 +515,9 @@ static void archive(struct component *self, void *state, struct archive *archive
     archive_bytes(archive, d->sms, d->sm_count * sizeof *d->sms);
     d->next_sm = (uint32_t)archive_number(archive, d->next_sm, d->sm_count - 1);
     ARCHIVE_VALUE(archive, d->free_at);
+    d->next_group = (uint32_t)archive_number(archive, d->next_group, d->group_count - 1);
+    for (uint32_t i = 0; i < d->group_count; i++)
+        d->groups[i].next = (uint32_t)archive_number(archive, d->groups[i].next, d->groups[i].count - 1);
     for (uint32_t i = 0; i < d->members; i++)
         d->next_of[i] = (uint32_t)archive_number(archive, d->next_of[i], d->sm_count - 1);
     for (uint32_t i = 0; i < SM_KERNELS && archive->good; i++)

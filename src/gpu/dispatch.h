@@ -13,6 +13,7 @@ struct dispatch_kernel {
     uint64_t blocks, next, ended; /* blocks: of the grid, that were handed out, that ended, */
     uint64_t unsettled;           /* and that ended with writes still under way */
     uint32_t share, warps;        /* of a block */
+    uint32_t cluster;             /* blocks that begin together; 1: each alone */
     uint64_t order;               /* kernels of an earlier number first */
     uint64_t start_ps, end_ps;    /* TIME_NEVER: it has not ended */
     uint64_t marks[GPU_MARKS];    /* as of gpu_kernel_stats */
@@ -33,18 +34,28 @@ struct dispatch_queue {
     uint64_t blocks;
 };
 
+/* SMs that can have a cluster's blocks: dispatch_groups. */
+struct dispatch_group {
+    uint32_t first, count; /* in the dispatcher's `grouped` */
+    uint32_t next;         /* the one that gets the next block, if it has room */
+};
+
 struct dispatcher {
     const struct dispatch_spec *spec;
     struct clock_domain clock;
     struct component *component;
     struct port *orders, *reports;
     struct dispatch_kernel kernels[SM_KERNELS];
+    const struct sm_launch *begun; /* [SM_KERNELS]: the GPU's */
     uint64_t launches;
     uint32_t sm_count, members;
     struct dispatch_sm *sms;
     uint32_t *order, *spread; /* of SMs, member by member; for grids of no more blocks than there are SMs */
     uint32_t next_sm;         /* place in the order */
-    uint32_t *next_of;        /* by member: the same among its own, for blocks that are placed there */
+    uint32_t *grouped;        /* SMs, group by group */
+    struct dispatch_group *groups;
+    uint32_t group_count, next_group;
+    uint32_t *next_of; /* by member: the same among its own, for blocks that are placed there */
     struct dispatch_queue *queues[SM_KERNELS]; /* [members + 1]; NULL: all blocks run anywhere */
     uint64_t free_at;                          /* ps: when it has taken note of the last block that ended */
     uint64_t block_ps, warp_ps, latency_ps;

@@ -17,7 +17,11 @@
     P(S, count, sms_per_tpc, "2", "1..64", "SMs of a GPC that have numbers in a row")                        \
     P(S, count, first_gpc, "2", "0..63", "the GPC that gets the first blocks")
 
-enum { DISPATCH_GPCS_MOST = 63 };
+enum {
+    DISPATCH_GPCS_MOST = 63,
+    CLUSTER_BLOCKS_PER_SM =
+        8 /* blocks of clusters that an SM holds, as an H200 says, however small they are */
+};
 
 struct dispatch_gpc {
     uint32_t sms,
@@ -28,6 +32,10 @@ struct dispatch_spec {
     DISPATCH_PARAMS(PARAM_FIELD, dispatch_spec)
 };
 extern const struct param_group dispatch_params;
+
+/* SMs that can have blocks of one cluster are of one group: a GPC; each TPC of those that are numbered last;
+ * all that are in none. Fills in the group of each SM, and gives their count. */
+uint32_t dispatch_groups(const struct dispatch_spec *spec, uint32_t sm_count, uint32_t *group_of);
 
 /* Their count; DISPATCH_GPCS_MOST + 1 when the text cannot be read. */
 uint32_t dispatch_read_gpcs(const char *text, struct dispatch_gpc gpcs[static DISPATCH_GPCS_MOST + 1]);

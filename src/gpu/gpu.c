@@ -32,15 +32,22 @@ struct gpu {
     struct sm_launch launches[SM_KERNELS];
     struct gpu_launch asked[SM_KERNELS];
     struct memsys_counters before[SM_KERNELS];
-    char *workspaces;    /* of grid-wide barriers: for each slot */
-    gpu_print_fn *print; /* who is told what kernels print; NULL: it goes to their files */
+    struct cluster_links *cluster_links; /* by member; NULL: it has none */
+    char *workspaces;                    /* of grid-wide barriers: for each slot */
+    gpu_print_fn *print;                 /* who is told what kernels print; NULL: it goes to their files */
     void *print_user;
     uint64_t serial;
 };
 
 struct sm_links {
-    struct link *orders, *reports; /* to and from the dispatcher */
-    struct link *siblings;         /* between those that share caches, or NULL */
+    struct link *orders, *reports;    /* to and from the dispatcher */
+    struct link *siblings;            /* between those that share caches, or NULL */
+    struct link *cluster, *multicast; /* between all, for clusters of blocks; or NULL */
+};
+
+/* Nobody uses these while no kernel has clusters; so they do not shorten windows then. */
+struct cluster_links {
+    struct link *messages, *multicast;
 };
 
 /* Through the dispatcher an SM can reach another in two latencies. So what takes as long from one to another
@@ -49,6 +56,11 @@ static uint64_t siblings_ps(const struct gpu *gpu)
 {
     bool has_some = gpu->config.sm->fetch_group > 1 && gpu->config.gpu->sm_count > 1;
     return has_some ? 2 * gpu->dispatcher.latency_ps : 0;
+}
+
+static bool has_clusters(const struct gpu *gpu)
+{
+    return gpu->config.gpu->cluster_blocks > 1 && gpu->config.gpu->sm_count > 1;
 }
 
 static uint32_t sms_of_member(const struct gpu *gpu)
@@ -89,6 +101,8 @@ static bool add_sm(struct gpu *gpu, uint32_t i, const char *path, const struct s
                                .is_member = gpu->members > 1,
                                .mem = mem,
                                .probe = gpu->config.probe ? gpu->config.probe : &probe_of_nobody,
+                               .sms_per_tpc = (uint32_t)gpu->config.dispatch->sms_per_tpc,
+                               .has_clusters = has_clusters(gpu),
                                .siblings_ps = siblings_ps(gpu)};
     engine_rank(gpu->engine, gpu_sm_rank(gpu, i));
     struct island *island = engine_island(gpu->engine, name.at);
@@ -102,7 +116,9 @@ static bool add_sm(struct gpu *gpu, uint32_t i, const char *path, const struct s
            memsys_attach_translations(mem, component_port(component, 4), err) &&
            link_plug_one_way(links->orders, component_port(component, 2), PORT_RECEIVES, err) &&
            link_plug_one_way(links->reports, component_port(component, 3), PORT_SENDS, err) &&
-           (!links->siblings || link_plug(links->siblings, component_port(component, 5), err));
+           (!links->siblings || link_plug(links->siblings, component_port(component, 5), err)) &&
+           (!links->cluster || link_plug(links->cluster, component_port(component, 6), err)) &&
+           (!links->multicast || link_plug(links->multicast, component_port(component, 7), err));
 }
 
 static struct link *add_link(struct gpu *gpu, const char *path, const char *what,
@@ -165,12 +181,39 @@ static bool add_dispatcher(struct gpu *gpu, const char *path, struct link *order
            link_plug_one_way(reports, d->reports, PORT_RECEIVES, err);
 }
 
+static void add_cluster_links(struct gpu *gpu, uint32_t member, const char *path, struct sm_links *links)
+{
+    const struct sm_spec *sm = gpu->config.sm;
+    const double hz = (double)gpu->config.gpu->clock;
+    struct link_spec spec = {.latency_ps = clock_time(&gpu->dispatcher.clock, sm->cluster_cycles),
+                             .bytes_per_s = (uint64_t)(sm->cluster_bytes_per_cycle * hz)};
+    links->cluster = add_link(gpu, path, "cluster", &spec);
+    spec.bytes_per_s = (uint64_t)(sm->multicast_bytes_per_cycle * hz);
+    spec.limits = LINK_IN;
+    links->multicast = add_link(gpu, path, "multicast", &spec);
+    gpu->cluster_links[member] = (struct cluster_links){links->cluster, links->multicast};
+}
+
+/* Before kernels run: whether some of them has clusters. */
+static void rest_cluster_links(struct gpu *gpu)
+{
+    bool is_used = false;
+    for (uint32_t i = 0; i < SM_KERNELS; i++)
+        is_used |= gpu->launches[i].launch && launch_has_clusters(gpu->launches[i].launch);
+    for (uint32_t i = 0; i < gpu->members && has_clusters(gpu); i++) {
+        link_rest(gpu->cluster_links[i].messages, !is_used);
+        link_rest(gpu->cluster_links[i].multicast, !is_used);
+    }
+}
+
 static bool add_member_sms(struct gpu *gpu, uint32_t member, const char *path, struct sm_links links,
                            struct err *err)
 {
     bool good = true;
     if (siblings_ps(gpu))
         links.siblings = add_link(gpu, path, "siblings", &(struct link_spec){.latency_ps = siblings_ps(gpu)});
+    if (has_clusters(gpu))
+        add_cluster_links(gpu, member, path, &links);
     for (uint32_t i = 0; i < sms_of_member(gpu) && good; i++)
         good = add_sm(gpu, member * sms_of_member(gpu) + i, path, &links, err);
     return good && memsys_ready(gpu->mems[member], err);
@@ -181,6 +224,7 @@ static bool build(struct gpu *gpu, const char *path, struct err *err)
     struct text *paths = mem_alloc(gpu->members, sizeof *paths);
     bool good = true;
     dispatcher_init(&gpu->dispatcher, gpu->config.dispatch, gpu->config.gpu, gpu->members);
+    gpu->dispatcher.begun = gpu->launches;
     for (uint32_t i = 0; i < gpu->members && good; i++) {
         add_member_path(gpu, path, i, &paths[i]);
         good = add_memory(gpu, i, paths[i].at, err);
@@ -310,10 +354,12 @@ struct gpu *gpu_new(struct engine *engine, const char *path, const struct gpu_co
     gpu->mems = mem_alloc(gpu->members, sizeof(struct memsys *));
     gpu->sm_count = gpu->members * sms_of_member(gpu);
     gpu->sms = mem_alloc(gpu->sm_count, sizeof *gpu->sms);
+    gpu->cluster_links = mem_alloc(gpu->members, sizeof *gpu->cluster_links);
     gpu->workspaces = mem_map(WORKSPACES_HINT, SM_KERNELS * WORKSPACE);
     if (build(gpu, path, err)) {
         for (uint32_t i = 0; i < gpu->members; i++)
             gpu_set_memory(gpu, i, NULL, 0);
+        rest_cluster_links(gpu);
         return gpu;
     }
     gpu_free(gpu);
@@ -331,6 +377,7 @@ void gpu_free(struct gpu *gpu)
         memsys_free(gpu->mems[i]);
     dispatcher_fini(&gpu->dispatcher);
     mem_free(gpu->mems);
+    mem_free(gpu->cluster_links);
     mem_free(gpu->sms);
     mem_unmap(gpu->workspaces, SM_KERNELS * WORKSPACE);
     mem_free(gpu);
@@ -451,6 +498,15 @@ static void share_code(struct gpu *gpu)
         sm_clear_new_code(gpu->sms[i]);
 }
 
+/* Of an SM that a block takes. */
+static uint32_t share_of(const struct gpu_launch *asked)
+{
+    uint64_t most = max_u64(asked->blocks_per_sm, 1);
+    if (launch_has_clusters(asked->launch))
+        most = min_u64(most, CLUSTER_BLOCKS_PER_SM);
+    return SHARES / (uint32_t)most;
+}
+
 uint32_t gpu_begin(struct gpu *gpu, const struct gpu_launch *asked, uint64_t time)
 {
     struct dispatcher *d = &gpu->dispatcher;
@@ -488,12 +544,14 @@ uint32_t gpu_begin(struct gpu *gpu, const struct gpu_launch *asked, uint64_t tim
     d->kernels[slot] =
         (struct dispatch_kernel){.used = true,
                                  .blocks = (uint64_t)launch->grid[0] * launch->grid[1] * launch->grid[2],
-                                 .share = SHARES / (uint32_t)max_u64(asked->blocks_per_sm, 1),
+                                 .cluster = launch_cluster_size(launch),
+                                 .share = share_of(asked),
                                  .warps = (threads + lanes - 1) / lanes,
                                  .order = ++d->launches,
                                  .start_ps = time,
                                  .end_ps = TIME_NEVER};
     dispatch_place(d, slot, launch);
+    rest_cluster_links(gpu);
     count_memory(gpu, &gpu->before[slot]);
     engine_post(gpu->engine, d->component, time + clock_time(&d->clock, d->spec->launch_cycles),
                 DISPATCH_LAUNCH, &slot, sizeof slot);
@@ -584,6 +642,23 @@ void gpu_look(struct gpu *gpu, uint32_t slot, struct launch_result *result, stru
     combine_counts(engine_ranks(gpu->engine), result, stats, fault_sm);
     if (!stats->sms_used) /* it was stopped before its first block began */
         stats->idlest_sm_cycles = 0;
+}
+
+void gpu_look_at_activity(struct gpu *gpu, struct gpu_activity *activity)
+{
+    *activity = (struct gpu_activity){0};
+    for (uint32_t slot = 0; slot < SM_KERNELS; slot++) {
+        for (uint32_t i = 0; gpu->dispatcher.kernels[slot].used && i < gpu->sm_count; i++) {
+            struct sm_kernel *part = sm_kernel(gpu->sms[i], slot);
+            if (!part->team)
+                continue;
+            sm_count_kernel(gpu->sms[i], slot);
+            add_counters(&activity->sm, &part->counters);
+            activity->blocks += part->blocks_now;
+            activity->warps += part->warps_now;
+        }
+    }
+    count_memory(gpu, &activity->mem);
 }
 
 struct printing {
@@ -730,6 +805,7 @@ static void archive_slot(struct gpu *gpu, uint32_t slot, const struct launch *la
         begun.workspace = 0;
     gpu->launches[slot] = begun;
     gpu->asked[slot] = asked;
+    rest_cluster_links(gpu);
     gpu->dispatcher.kernels[slot].used = true; /* where the dispatcher is, it is read as a whole later */
     if (archive->reading)
         dispatch_place(&gpu->dispatcher, slot, launch);

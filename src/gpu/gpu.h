@@ -73,6 +73,15 @@ void gpu_look(struct gpu *gpu, uint32_t slot, struct launch_result *result, stru
  * not before other GPUs of the engine are done. */
 void gpu_abandon(struct gpu *gpu);
 
+/* What it does: SMs' counters of the kernels that run, the memory's since it was made, and blocks and warps
+ * on SMs now. Between runs. */
+struct gpu_activity {
+    struct sm_counters sm;
+    struct memsys_counters mem;
+    uint64_t blocks, warps;
+};
+void gpu_look_at_activity(struct gpu *gpu, struct gpu_activity *activity);
+
 struct gpu_progress {
     uint64_t blocks, blocks_done, instructions, since_ps;
 };

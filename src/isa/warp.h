@@ -18,6 +18,7 @@
 struct archive;
 struct block;
 struct code_place;
+struct code_variable;
 struct err;
 struct kernel;
 struct text;
@@ -66,6 +67,7 @@ struct isa_ops {
     const char *block_word, *thread_word; /* what its programmers call them, for messages */
     uint32_t lanes;                       /* of a warp: 32 or 64 */
     size_t warp_bytes; /* of the instruction set's own struct, which begins with a struct isa_warp */
+    bool in_step;      /* lanes of a warp never run apart, so that none has to wait for another */
 
     bool (*prepare)(struct kernel *kernel, struct err *err); /* once, before its first launch */
 
@@ -104,6 +106,10 @@ struct isa_ops {
     /* All bytes are there: of an asynchronous copy, or on the stage of a request that has one. */
     void (*complete)(struct isa_warp *warp, const struct delivery *of, const unsigned char *stage);
 
+    /* Done to a barrier at an offset of the block's shared memory, for another block: an operand of
+     * REQUEST_SIGNAL. One below 2^32: so many bytes of copies have come. */
+    void (*signal)(struct block *block, uint64_t offset, uint64_t operand);
+
     /* ---- blocks that cannot go on ---- */
 
     void (*open_cluster)(struct block *block); /* threads go on that wait at the cluster's barrier */
@@ -113,7 +119,14 @@ struct isa_ops {
 
     /* ---- source ---- */
 
-    void (*place)(const struct kernel *kernel, uint32_t instruction, struct code_place *place);
+    /* Of the kernel's own code, or of a function that it calls (code: an isa_warp's; NULL: its own). */
+    void (*place)(const struct kernel *kernel, const struct isa_code *code, uint32_t instruction,
+                  struct code_place *place);
+
+    /* Or NULL: for each instruction of a code, the variable of shared memory that it accesses, where the text
+     * of the program says so; others stay as they are. */
+    void (*find_shared)(const struct kernel *kernel, const struct isa_code *code,
+                        struct code_variable *by_instruction);
 
     /* ---- checkpoints (base/archive.h): written, or read into what was just made ---- */
 

@@ -365,6 +365,7 @@ static void see_global(struct user *user, const struct request *request)
     switch ((enum request_kind)of->kind) {
     case REQUEST_NONE:
     case REQUEST_CONSTANT:
+    case REQUEST_SIGNAL:
         return;
     case REQUEST_LOAD:
         user->use = USE_READS;
@@ -380,10 +381,12 @@ static void see_global(struct user *user, const struct request *request)
     case REQUEST_PIECES:
         user->use = request->writes ? USE_WRITES | USE_PLAIN : USE_READS;
         for (size_t i = 0; i < request->piece_count; i++)
-            use_range(user, request->pieces[i].at, request->pieces[i].bytes, use_global, use_global_bytes);
+            if (request->pieces[i].at >= PIECE_AT_MOST)
+                use_range(user, request->pieces[i].at, request->pieces[i].bytes, use_global,
+                          use_global_bytes);
         return;
     }
-    use_global_lanes(user, of->at, of->lanes, of->bytes, of->layout);
+    use_global_lanes(user, of->at, of->lanes & ~request->cluster, of->bytes, of->layout);
 }
 
 void races_use(struct races_block *own, uint32_t warp, const struct request *request)

@@ -337,7 +337,7 @@ static bool serve(struct iommu *iommu, const struct page_want *want)
         iommu_grant(iommu, want->gpu, page, has);
         return true;
     }
-    struct page_plan plan = iommu->policy->plan(page, want, shift_of(iommu->spec->page_least));
+    struct page_plan plan = page_policy_plan(iommu->policy, page, want, shift_of(iommu->spec->page_least));
     if (!has_room(iommu, want->gpu, page, page_bytes(page) >> plan.splits))
         return false;
     if (plan.splits) {

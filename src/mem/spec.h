@@ -20,7 +20,7 @@
     P(S, count, ways, "16", "1..64", "lines in a set")                                                       \
     P(S, size, peers, "0B", "0|64KiB..1GiB", "more, for lines of other GPUs' memory; 0: they are not kept")  \
     P(S, flag, scattered, "yes", "", "lines fall to sets by a hash, not quite evenly")                       \
-    P(S, choice, policy, "lru", "lru|fifo|random|tree|srrip", "which line leaves")                           \
+    P(S, choice, policy, "lru", "lru|fifo|random|tree|srrip|+replacement", "which line leaves")              \
     P(S, count, fill_sectors, "2", "1..4", "neighbours that come from memory together: 1, 2 or 4")           \
     P(S, count, misses, "512", "8..65536", "lines that a slice waits for at once")                           \
     P(S, count, requests, "1024", "8..65536", "requests that wait in a slice before others queue up")        \
@@ -86,9 +86,9 @@
     P(S, choice, walks_at, "gpu", "gpu|host",                                                                \
       "who walks: the GPU; or the host's IOMMU, which all GPUs reach over their links and share")
 
-/* policy: as PAGE_POLICIES of paging/policy.h has them */
+/* policy: as PAGE_POLICIES of paging/policy.h has them, and then those of plugins */
 #define PAGING_PARAMS(P, S)                                                                                  \
-    P(S, choice, policy, "none", "none|pm|esi|ps",                                                           \
+    P(S, choice, policy, "none", "none|pm|esi|ps|+page policies",                                            \
       "what moves pages between GPUs; none: they stay, and others reach over the fabric")                    \
     P(S, size, page, "4KiB", "4KiB..2MiB", "of a page, at first: a power of two")                            \
     P(S, size, page_least, "1KiB", "1KiB..2MiB", "ps: pages are split down to this: a power of two")         \

@@ -5,6 +5,7 @@
 #define PAGING_POLICY_H
 
 #include "paging/directory.h"
+#include "base/err.h"
 
 struct page_want {
     uint64_t at;
@@ -35,13 +36,32 @@ enum page_policy {
 #define X(id, ...) PAGE_POLICY_##id,
     PAGE_POLICIES(X)
 #undef X
+        PAGE_POLICY_OWN /* the first of plugins' */
 };
 
+#define PAGE_FAMILY "page policies" /* of words (base/lexicon.h) */
+
+/* A policy of a plugin: the same, and what it is given. */
+typedef struct page_plan page_own_fn(const void *user, const struct page *page, const struct page_want *want,
+                                     uint32_t least_shift);
+
 struct page_policy_row {
-    page_policy_fn *plan;
+    page_policy_fn *plan; /* NULL: it is a plugin's */
     bool merges;
+    page_own_fn *own;
+    const void *user;
+    const char *name; /* of a plugin's */
 };
-extern const struct page_policy_row page_policies[];
+
+enum { PAGE_OWN_MOST = 16 };
+extern struct page_policy_row page_policies[];
+
+/* Adds a plugin's, before descriptions are read. */
+bool page_policy_add(const struct page_policy_row *row, struct err *err);
+
+/* What the policy says; what a plugin says is checked, and ends the process if it cannot be. */
+struct page_plan page_policy_plan(const struct page_policy_row *row, const struct page *page,
+                                  const struct page_want *want, uint32_t least_shift);
 
 #define X(id, ...) page_policy_fn page_plan_##id;
 PAGE_POLICIES(X)

@@ -20,6 +20,12 @@ void json_begin(struct json_writer *json, FILE *stream)
     *json = (struct json_writer){.stream = stream};
 }
 
+void json_begin_in_script(struct json_writer *json, FILE *stream)
+{
+    json_begin(json, stream);
+    json->in_script = true;
+}
+
 /* ---- jansson's values ---- */
 
 /* Text may hold anything, such as the name of a file: bytes that are no UTF-8 become U+FFFD. */
@@ -71,7 +77,8 @@ static void new_line(const struct json_writer *json)
 {
     static const char line[] = "\n    ";
     _Static_assert(sizeof line == 2 + INDENT * JSON_GROWING_MOST, "");
-    fwrite_unlocked(line, 1, 1 + (size_t)(INDENT * json->growing), json->stream);
+    if (!json->in_script)
+        fwrite_unlocked(line, 1, 1 + (size_t)(INDENT * json->growing), json->stream);
 }
 
 /* Every line break of jansson's is between values: what it writes is moved to the right. */
@@ -89,9 +96,28 @@ static int write_piece(const char *bytes, size_t count, void *user)
     return 0;
 }
 
+/* In JSON, "<" is part of a text; there it can be written otherwise, and then begins no "</script>". */
+static int write_script_piece(const char *bytes, size_t count, void *user)
+{
+    const struct json_writer *json = user;
+    for (const char *sign; count && (sign = memchr(bytes, '<', count));) {
+        size_t before = (size_t)(sign - bytes);
+        fwrite_unlocked(bytes, 1, before, json->stream);
+        fputs_unlocked("\\u003c", json->stream);
+        bytes += before + 1;
+        count -= before + 1;
+    }
+    fwrite_unlocked(bytes, 1, count, json->stream);
+    return 0;
+}
+
 static void write_value(struct json_writer *json, json_t *value)
 {
-    int failed = json_dump_callback(value, write_piece, json, JSON_INDENT(INDENT) | JSON_ENCODE_ANY);
+    enum { DIGITS = 7 };
+    int failed = json->in_script
+                     ? json_dump_callback(value, write_script_piece, json,
+                                          JSON_COMPACT | JSON_REAL_PRECISION(DIGITS) | JSON_ENCODE_ANY)
+                     : json_dump_callback(value, write_piece, json, JSON_INDENT(INDENT) | JSON_ENCODE_ANY);
     REQUIRE(!failed);
     json_decref(value);
 }
@@ -187,6 +213,11 @@ void json_put_real(struct json_writer *json, const char *name, double value)
     put(json, name, real ? real : json_null());
 }
 
+void json_put_null(struct json_writer *json, const char *name)
+{
+    put(json, name, json_null());
+}
+
 void json_put_bool(struct json_writer *json, const char *name, bool value)
 {
     put(json, name, json_boolean(value));
@@ -195,4 +226,18 @@ void json_put_bool(struct json_writer *json, const char *name, bool value)
 void json_put_text(struct json_writer *json, const char *name, const char *value)
 {
     put(json, name, text_value(value));
+}
+
+void json_put_text_bytes(struct json_writer *json, const char *name, const char *at, size_t bytes)
+{
+    struct text text = {0};
+    text_add_bytes(&text, at, bytes);
+    json_put_text(json, name, bytes ? text.at : "");
+    text_fini(&text);
+}
+
+void json_put_value(struct json_writer *json, const char *name, const struct json_value *value)
+{
+    if (value)
+        put(json, name, json_incref((json_t *)(uintptr_t)value));
 }

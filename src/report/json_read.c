@@ -22,7 +22,17 @@ struct json_value *json_read(const char *path, struct err *err)
     json_set_alloc_funcs(allocate, mem_free);
     json_t *value = json_load_file(path, 0, &why);
     if (!value)
-        err_set(err, "%s:%d: %s", path, why.line, why.text);
+        why.line < 0 ? err_set(err, "%s", why.text) : err_set(err, "%s:%d: %s", path, why.line, why.text);
+    return (struct json_value *)value;
+}
+
+struct json_value *json_read_bytes(const char *name, const char *bytes, size_t count, struct err *err)
+{
+    json_error_t why;
+    json_set_alloc_funcs(allocate, mem_free);
+    json_t *value = json_loadb(bytes, count, 0, &why);
+    if (!value)
+        err_set(err, "%s:%d: %s", name, why.line, why.text);
     return (struct json_value *)value;
 }
 
@@ -70,4 +80,43 @@ bool json_number(const struct json_value *value, double *number)
 const char *json_text(const struct json_value *value)
 {
     return json_string_value(inner(value));
+}
+
+double json_number_at(const struct json_value *object, const char *name, double otherwise)
+{
+    double number = otherwise;
+    json_number(json_member(object, name), &number);
+    return number;
+}
+
+const char *json_text_at(const struct json_value *object, const char *name, const char *otherwise)
+{
+    const char *text = json_text(json_member(object, name));
+    return text ? text : otherwise;
+}
+
+void json_each_member(const struct json_value *object,
+                      void (*take)(void *user, const char *name, const struct json_value *value), void *user)
+{
+    const char *name;
+    json_t *value;
+    json_object_foreach(inner(object), name, value) take(user, name, (const struct json_value *)value);
+}
+
+bool json_has_members(const struct json_value *value)
+{
+    return json_is_object(inner(value));
+}
+
+bool json_has_elements(const struct json_value *value)
+{
+    return json_is_array(inner(value));
+}
+
+void json_value_tell(const struct json_value *value, struct text *text)
+{
+    const char *words = json_text(value);
+    char *written = words || !value ? NULL : json_dumps(inner(value), JSON_ENCODE_ANY | JSON_COMPACT);
+    text_add(text, "%s", words ? words : written ? written : "nothing");
+    mem_free(written);
 }

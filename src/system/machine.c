@@ -7,6 +7,7 @@
 #include "system/managed_apart.h"
 #include "system/over_ranks.h"
 #include "system/pages.h"
+#include "system/series.h"
 #include "system/tasks.h"
 #include "system/traffic.h"
 
@@ -257,6 +258,7 @@ enum engine_outcome machine_let_pass(struct local_machine *machine, uint64_t unt
 static bool run(struct local_machine *machine, uint64_t until, struct err *err)
 {
     while (!machine->broken) {
+        series_take(machine);
         if (tasks_finish(machine))
             return true;
         if (machine->now >= machine->checkpoint_ps && !write_checkpoint(machine, err))
@@ -265,7 +267,7 @@ static bool run(struct local_machine *machine, uint64_t until, struct err *err)
         uint64_t stop = min_u64(min_u64(min_u64(until, copy), limit), next_end(machine));
         if (!machine->running && stop == TIME_NEVER)
             return false;
-        stop = min_u64(stop, machine->checkpoint_ps);
+        stop = min_u64(min_u64(stop, machine->checkpoint_ps), series_due(machine->series));
         struct engine_run orders = engine_orders(machine, stop);
         enum engine_outcome outcome = machine->running || copies_run(machine)
                                           ? engine_run(machine->engine, &orders, err)
@@ -366,6 +368,7 @@ static void free_local(struct machine *base)
     struct local_machine *machine = machine_local(base);
     machine_take_apart(machine);
     asides_free(machine->asides);
+    series_free(machine->series);
     checkpoint_fini(machine);
     spread_fini(&machine->spread);
     space_free(machine->space);
@@ -407,6 +410,7 @@ struct machine *machine_new(const struct system *system, const struct machine_op
     machine->gpus = mem_alloc(machine->gpu_count, sizeof *machine->gpus);
     machine->space = space_new();
     machine->asides = asides_new(machine);
+    machine->series = series_new(machine);
     if (checkpoint_init(machine, err) && machine_build(machine, err))
         return &machine->base;
     free_local(&machine->base);

@@ -109,6 +109,30 @@ struct machine_windows {
     void *user;
 };
 
+/* What a GPU did in a span of time (machine_options.series_cycles): counters of its SMs and of its memory, by
+ * name. */
+#define SERIES_COUNTS(C)                                                                                     \
+    C(instructions, sm.instructions)                                                                         \
+    C(issue_cycles, sm.issue_cycles)                                                                         \
+    C(l2_sectors, mem.l2_sectors_read)                                                                       \
+    C(l2_written, mem.l2_sectors_written)                                                                    \
+    C(l2_atomic, mem.l2_sectors_atomic)                                                                      \
+    C(dram_read, mem.dram_bytes_read)                                                                        \
+    C(dram_written, mem.dram_bytes_written)                                                                  \
+    C(peer_bytes, mem.peer_bytes)                                                                            \
+    C(host_bytes, mem.host_bytes)                                                                            \
+    C(pages, mem.pages_received)                                                                             \
+    C(faults, mem.managed_faults)
+
+struct machine_sample {
+    uint64_t time_ps, span_ps; /* its end, and how long it is */
+    uint64_t gpu;
+    uint64_t blocks, warps; /* on SMs, at its end */
+#define C(name, counter) uint64_t name;
+    SERIES_COUNTS(C)
+#undef C
+};
+
 /* What passed over a link of the fabric: from its first end to the other, and back. */
 struct machine_link {
     const char *name;
@@ -133,6 +157,10 @@ struct machine_options {
     struct ranks *ranks; /* that the machine is spread over (system/over_ranks.h), or NULL. src/ranked calls
                             it on all of them alike */
     struct checkpoint_options checkpoint;
+    uint64_t series_cycles; /* of the GPUs' clock: after each so many, a sample of each GPU is told; 0: none.
+                               Not of a machine elsewhere, or over ranks, or that goes on from a checkpoint */
+    void (*sample)(void *user, const struct machine_sample *sample);
+    void *sample_user;
     bool measures;                /* how long islands take: for machine_write_load */
     const char *placement;        /* file of such a load, by which ranks get their parts; or NULL */
     const struct text *placed_by; /* its bytes; ranked_new reads them */

@@ -1,5 +1,6 @@
 #include "system/occupancy.h"
 #include "base/bits.h"
+#include "base/mem.h"
 
 #include <stdlib.h>
 
@@ -104,24 +105,19 @@ bool occupancy_shared(const struct gpu_spec *gpu, const struct occupancy_need *n
     return true;
 }
 
-/* As an H200 says, however small blocks are. */
-enum { CLUSTER_BLOCKS_PER_SM = 8 };
-
 uint64_t occupancy_clusters(const struct gpu_spec *gpu, const struct dispatch_spec *dispatch,
                             uint64_t blocks_per_sm, uint64_t cluster_blocks)
 {
-    struct dispatch_gpc gpcs[DISPATCH_GPCS_MOST + 1];
-    uint32_t count = dispatch_read_gpcs(dispatch->gpcs, gpcs);
-    uint64_t clusters = 0, sms = 0, tpc = dispatch->sms_per_tpc;
+    uint32_t *group_of = mem_alloc(gpu->sm_count, sizeof *group_of);
+    uint32_t groups = dispatch_groups(dispatch, (uint32_t)gpu->sm_count, group_of);
+    uint64_t *sms = mem_alloc(groups, sizeof *sms), clusters = 0;
     blocks_per_sm = min_u64(blocks_per_sm, CLUSTER_BLOCKS_PER_SM);
-    for (uint32_t i = 0; i < count; i++) {
-        sms += gpcs[i].sms + gpcs[i].late;
-        if (cluster_blocks <= gpcs[i].sms)
-            clusters += gpcs[i].sms * blocks_per_sm / cluster_blocks;
-        if (cluster_blocks <= tpc)
-            clusters += gpcs[i].late / tpc * (tpc * blocks_per_sm / cluster_blocks);
-    }
-    if (sms < gpu->sm_count && cluster_blocks <= gpu->sm_count - sms) /* in none */
-        clusters += (gpu->sm_count - sms) * blocks_per_sm / cluster_blocks;
+    for (uint64_t i = 0; i < gpu->sm_count; i++)
+        sms[group_of[i]]++;
+    for (uint32_t i = 0; i < groups; i++)
+        if (cluster_blocks <= sms[i])
+            clusters += sms[i] * blocks_per_sm / cluster_blocks;
+    mem_free(sms);
+    mem_free(group_of);
     return clusters;
 }

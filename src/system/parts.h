@@ -49,6 +49,7 @@ struct local_machine {
     struct zone *apart; /* islands' memory, where they are apart; or NULL */
     struct hostmem *host;
     struct spread spread;   /* over ranks; empty where there is one */
+    struct series *series;  /* samples over time (system/series.h), or NULL */
     struct asides *asides;  /* what they tell the leading one; NULL where there is one */
     struct network *fabric; /* NULL: there is one GPU */
     struct passed_traffic { /* over its links, before the machine was made anew: both ways of each */

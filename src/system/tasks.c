@@ -6,6 +6,7 @@
 #include "system/managed_apart.h"
 #include "system/over_ranks.h"
 #include "system/pages.h"
+#include "system/series.h"
 #include "system/traffic.h"
 
 static void append(struct task **list, struct task *task)
@@ -123,6 +124,7 @@ static void stop_kernel(struct local_machine *machine, struct gpu_slot *gpu, uin
     gpu_look(gpu->gpu, slot, &task->result, &task->stats);
     fail(task, kind, text);
     task->end_ps = machine->now;
+    series_add_ended(machine, task->gpu, &task->stats);
     end_kernel(machine, gpu, slot);
 }
 
@@ -162,6 +164,7 @@ static void begin_anew(struct local_machine *machine)
     machine_take_apart(machine);
     if (!machine_build(machine, &err))
         BUG("the machine cannot be built again: %s", err.text);
+    series_forget_memory(machine);
     machine_place_memory(machine);
 }
 
@@ -195,6 +198,7 @@ static bool finish_kernels(struct local_machine *machine)
              (ended = gpu_take_ended(gpu->gpu, machine->now, &slot, &result, &stats)) != GPU_NONE;) {
             struct task *task = gpu->kernels[slot];
             end_kernel(machine, gpu, slot);
+            series_add_ended(machine, i, &stats);
             task->result = result;
             task->stats = stats;
             task->end_ps = stats.end_ps;

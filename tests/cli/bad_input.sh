@@ -14,7 +14,7 @@ refuses "unknown section 'phol'; did you mean phold\?" params phol
 refuses "'b'" params a b
 refuses 'unknown option --all' params --all
 refuses 'name of the shell' completion
-refuses 'name of the shell' completion zsh
+refuses 'name of the shell' completion tcsh
 refuses 'no further words' demo twice
 
 refuses 'name of a benchmark' bench

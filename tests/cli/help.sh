@@ -12,7 +12,7 @@ good() {
     [[ -z $(awk 'length > 160' out) ]] || fail "$ran: lines too long: $(awk 'length > 160' out)"
 }
 
-commands=(run replay serve boot demo bench validate study caches ptx gcn3 trace params system protocol stats test help version completion)
+commands=(run replay serve boot demo bench report compare validate study caches ptx gcn3 trace params system protocol stats doctor test help version completion)
 good
 cp out overview
 for words in --help -h help; do
@@ -106,7 +106,7 @@ completes '' bench phold --la # not another benchmark's --latency-cycles
 completes --latency-cycles bench gpu-traffic --lat
 completes --threads bench phold --islands 4 --thr
 completes 'validate version' help v
-completes bash completion ''
+completes 'bash zsh fish' completion ''
 touch node.here # the section node.* is no pattern of files
 completes 'noc node.*' params no
 completes 'noc network node.*' params n

@@ -17,7 +17,7 @@ wait
 
 for name in "${names[@]}"; do
     [[ -x $name ]] || fail "$name.cu does not compile: $(head -n 5 "build.$name")"
-    for options in '--threads 1' '--threads 2' '--trace-mem trace'; do
+    for options in '--threads 1' '--threads 2' '--trace-mem trace' '--mode timing'; do
         # shellcheck disable=SC2086 # an option and its value
         run run $options "./$name"
         expect_status 0
@@ -63,12 +63,14 @@ int main(int, char **argv)
 END
 nvcc -gencode arch=compute_90,code=compute_90 -cudart shared -o wrong wrong.cu || fail 'wrong.cu does not compile'
 
-# expect_wrong ARGUMENTS CODE LINE
+# expect_wrong ARGUMENTS CODE LINE: without time, and in time
 expect_wrong() {
-    # shellcheck disable=SC2086 # several arguments
-    run run ./wrong $1
-    expect_line out "^$2\$"
-    expect_line err "$3"
+    for mode in functional timing; do
+        # shellcheck disable=SC2086 # several arguments
+        run run --mode "$mode" ./wrong $1
+        expect_line out "^$2\$"
+        expect_line err "$3"
+    done
 }
 expect_wrong '0 1 0' cudaSuccess ''
 expect_wrong '0 2 0' cudaErrorLaunchFailure 'of block 2, in a cluster of 2'
@@ -77,3 +79,22 @@ expect_wrong '0 1 2' cudaErrorMisalignedAddress 'not aligned'
 expect_wrong '1 1 0' cudaErrorIllegalInstruction "another block's shared memory"
 expect_wrong '2 1 0' cudaErrorLaunchFailure 'block 1 of the cluster has ended'
 expect_wrong '3 0 0' cudaErrorLaunchTimeout 'waiting at the barrier'
+
+# ---- clusters in time: the same cycles with any number of threads, through a checkpoint, and with GPCs of other sizes ----
+
+cycles() {
+    python3 -c 'import json, sys; print([launch["cycles"] for launch in json.load(open(sys.argv[1]))["launches"]])' "$1"
+}
+if [[ -x cluster ]]; then
+    run run --mode timing --threads 1 --stats one.json ./cluster
+    wanted=$(cycles one.json)
+    run run --mode timing --threads 3 --stats three.json ./cluster
+    [[ $(cycles three.json) == "$wanted" ]] || fail 'clusters take other cycles on three threads'
+    run run --mode timing --checkpoint saved --checkpoint-at 40000 --checkpoint-stop ./cluster
+    [[ -s saved ]] || fail "$ran: nothing was saved"
+    run run --mode timing --resume saved --threads 2 --stats resumed.json ./cluster
+    expect_status 0
+    [[ $(cycles resumed.json) == "$wanted" ]] || fail 'clusters take other cycles behind a checkpoint'
+fi
+run run --mode timing --set gpu.sm_count=8 --set 'dispatch.gpcs=1 1 1 1 1 1 1 1' ./wrong 0 1 0
+expect_line err 'no GPC of .* has room for a cluster of 2 of its blocks'

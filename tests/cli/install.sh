@@ -49,6 +49,21 @@ expect_status 0
 expect_empty err
 expect_same 'versions and SMs of a V100' "$(pkg-config --modversion heddle) $(pkg-config --modversion heddle) 80" "$(./which)"
 
+# ---- a program built by CMake ----
+
+mkdir project
+cat >project/CMakeLists.txt <<'END'
+cmake_minimum_required(VERSION 3.22)
+project(saxpy C)
+find_package(heddle 0.1 REQUIRED)
+add_executable(saxpy ${SAXPY})
+target_link_libraries(saxpy heddle::heddle)
+END
+cmake -S project -B project/build -DSAXPY="$sources/docs/examples/saxpy.c" -DCMAKE_PREFIX_PATH="$folder/moved" >log 2>&1 &&
+    cmake --build project/build >>log 2>&1 || fail "a project of CMake: $(tail -n 5 log)"
+./project/build/saxpy "$sources/bench/cuda/saxpy.ptx" >again || fail 'a program built by CMake fails'
+expect_same_file 'what saxpy prints, built in two ways' out again
+
 # ---- the command ----
 
 gcc -o useptx "$sources/tests/programs/ptx.c" -L"$(dirname "$(find moved -name libcuda.so.1)")" -l:libcuda.so.1 ||
@@ -63,3 +78,10 @@ expect_line out '^transpose +[0-9,]+$'
 run validate --only saxpy_small
 expect_status 0
 expect_line out '^NVIDIA H200, '
+
+# ---- manual pages and completions ----
+
+for file in man/man1/heddle.1 man/man1/heddle-run.1 bash-completion/completions/heddle zsh/vendor-completions/_heddle \
+    fish/vendor_completions.d/heddle.fish; do
+    [[ -s moved/share/$file ]] || fail "share/$file is not installed"
+done

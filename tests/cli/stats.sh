@@ -38,7 +38,7 @@ run run --stats nothing.json ./useptx "$HEDDLE_HOME/bench/cuda/saxpy.ptx" name
 fits nothing.json
 run bench reduction --json bench.json
 fits bench.json
-run bench bfs --nodes 256 --mode timing "${small[@]}" --json bench_timed.json
+run bench bfs --nodes 256 --mode timing "${small[@]}" --series 1000 --json bench_timed.json
 fits bench_timed.json
 start bench loop --mode timing --rounds 20000 --blocks 512 --json stopped.json
 sleep 1

@@ -122,6 +122,40 @@ static void who_only_sends_runs_ahead(void **state)
     assert_true(windows[1] * 3 < windows[0]);
 }
 
+/* A link that nobody uses makes windows short, unless it rests; also if that changes between runs. */
+static void links_that_rest_do_not_count(void **state)
+{
+    (void)state;
+    uint64_t windows[3];
+    for (int rests = 0; rests < 3; rests++) { /* never, always, at first */
+        struct pair pair = {0};
+        for (int i = 0; i < 60; i++)
+            pair_send(&pair, (uint64_t)i * 100, 8);
+        struct engine *engine = engine_new(&(struct engine_spec){.seed = 1});
+        struct link *wire = engine_link(engine, "wire", &(struct link_spec){.latency_ps = 1000});
+        struct link *near = engine_link(engine, "near", &(struct link_spec){.latency_ps = 100});
+        struct component *sender = engine_component(engine, engine_island(engine, "a"), "a", &sender_ops,
+                                                    &pair.sends, sizeof(struct sender), "p,q");
+        struct component *taker = engine_component(engine, engine_island(engine, "b"), "b", &receiver_ops,
+                                                   &pair.takes, sizeof(struct receiver), "p,q");
+        must(link_plug(wire, component_port(sender, 0), err) &&
+             link_plug(wire, component_port(taker, 0), err));
+        must(link_plug(near, component_port(sender, 1), err) &&
+             link_plug(near, component_port(taker, 1), err));
+        link_rest(near, rests != 0);
+        must(engine_ready(engine, err));
+        must(run_to(engine, 3000, 2, err) == ENGINE_UNTIL);
+        link_rest(near, rests == 1);
+        must(run_to(engine, TIME_NEVER, 2, err) == ENGINE_FINISHED);
+        const struct receiver *receiver = component_state(taker);
+        for (int i = 0; i < 60; i++)
+            assert_int_equal(receiver->times[i], 100 * i + 1000);
+        windows[rests] = engine_windows(engine);
+        engine_free(engine);
+    }
+    assert_true(windows[1] < windows[2] && windows[2] < windows[0] && windows[1] * 3 < windows[0]);
+}
+
 static void init_phold(struct bench_model *model, struct config *config, const struct param_group ***groups)
 {
     const struct bench *bench = bench_find("phold");
@@ -226,6 +260,7 @@ int main(void)
         cmocka_unit_test(idle_islands_are_not_run),
         cmocka_unit_test(windows_are_told),
         cmocka_unit_test(who_only_sends_runs_ahead),
+        cmocka_unit_test(links_that_rest_do_not_count),
         cmocka_unit_test(a_run_in_pieces_is_the_same_run),
         cmocka_unit_test(an_interrupted_run_can_go_on),
         cmocka_unit_test(a_signal_may_interrupt),

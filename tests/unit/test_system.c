@@ -163,14 +163,16 @@ static void check_policies(const struct param_group *group, const char *name)
         REPLACE_POLICIES(X)
 #undef X
     };
-    struct text words = {0};
+    struct text words = {0}, range = {0};
     for (size_t i = 0; i < COUNT_OF(policies); i++)
         text_add(&words, "%s%s", i ? "|" : "", policies[i]);
     size_t r = 0;
     while (strcmp(group->rows[r].name, name) != 0)
         r++;
-    assert_string_equal(group->rows[r].range, words.at);
+    param_print_range(&group->rows[r], &range);
+    assert_string_equal(range.at, words.at);
     text_fini(&words);
+    text_fini(&range);
 }
 
 static void caches_can_have_every_policy(void **state)

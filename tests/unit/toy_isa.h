@@ -137,8 +137,10 @@ static bool toy_prepare(struct kernel *base, struct err *err)
     return true;
 }
 
-static void toy_place(const struct kernel *base, uint32_t instruction, struct code_place *place)
+static void toy_place(const struct kernel *base, const struct isa_code *code, uint32_t instruction,
+                      struct code_place *place)
 {
+    (void)code;
     const struct toy_kernel *kernel = toy_kernel(base);
     *place = (struct code_place){.kernel = base->facts.name,
                                  .module = "toy",

@@ -104,6 +104,10 @@ static struct caches *cuda_make(const struct caches_spec *spec, const struct cac
 {
     if (!caches_check(spec, err))
         return NULL;
+    if (spec->policy >= REPLACE_OWN) {
+        err_set(err, "%s is a plugin's policy, which the CPU runs", replace_name(spec->policy));
+        return NULL;
+    }
     struct card *device = card_open(cachesim_kernels_ptx, err);
     if (!device)
         return NULL;

@@ -22,33 +22,34 @@ static const char *const machines[] = {
 #undef X
         NULL};
 
-static const char *const policies[] = {
-#define X(name, text, help) text,
-    REPLACE_POLICIES(X)
-#undef X
-        NULL};
-
-static bool choice_parse(const char *const *choices, const char *text, uint64_t *choice, struct err *err)
+static const char *machine_name(uint32_t number)
 {
-    for (*choice = 0; choices[*choice]; ++*choice) {
-        if (!strcmp(choices[*choice], text))
+    return machines[number];
+}
+
+/* `name_of` gives NULL behind the last. */
+static bool choice_parse(const char *(*name_of)(uint32_t number), const char *text, uint64_t *choice,
+                         struct err *err)
+{
+    for (*choice = 0; name_of((uint32_t)*choice); ++*choice) {
+        if (!strcmp(name_of((uint32_t)*choice), text))
             return true;
     }
     err_set(err, "expected");
-    for (size_t i = 0; choices[i]; i++)
-        err_add(err, "%s %s", !i ? "" : choices[i + 1] ? "," : " or", choices[i]);
+    for (uint32_t i = 0; name_of(i); i++)
+        err_add(err, "%s %s", !i ? "" : name_of(i + 1) ? "," : " or", name_of(i));
     err_add(err, ", not '%.80s'", text);
     return false;
 }
 
 bool caches_machine_parse(const char *text, uint64_t *machine, struct err *err)
 {
-    return choice_parse(machines, text, machine, err);
+    return choice_parse(machine_name, text, machine, err);
 }
 
 bool policy_parse(const char *text, uint64_t *policy, struct err *err)
 {
-    return choice_parse(policies, text, policy, err);
+    return choice_parse(replace_name, text, policy, err);
 }
 
 bool quantum_parse(const char *text, uint64_t *quantum, struct err *err)
@@ -90,7 +91,7 @@ void sweep_value_print(const struct sweep_key *key, uint64_t value, struct text 
     if (key->kind == SWEEP_MACHINE)
         text_add(text, "%s", machines[value]);
     else if (key->kind == SWEEP_POLICY)
-        text_add(text, "%s", policies[value]);
+        text_add(text, "%s", replace_name((uint32_t)value));
     else if (key->kind == SWEEP_QUANTUM && !value)
         text_add(text, "exact");
     else

@@ -214,6 +214,7 @@ static void add_global(struct accelsim_lines *lines, const struct line *line, co
     const struct delivery *of = &request->of;
     switch ((enum request_kind)of->kind) {
     case REQUEST_NONE:
+    case REQUEST_SIGNAL:
     case REQUEST_PIECES: /* on all lines of the instruction that can access memory */
         break;
     case REQUEST_ATOMIC:

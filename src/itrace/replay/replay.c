@@ -343,8 +343,10 @@ static void deadlock(struct block *block)
 
 /* ---- source ---- */
 
-static void place(const struct kernel *kernel, uint32_t instruction, struct code_place *to)
+static void place(const struct kernel *kernel, const struct isa_code *code, uint32_t instruction,
+                  struct code_place *to)
 {
+    (void)code; /* of functions, nothing is recorded */
     *to = ((const struct replay_kernel *)(const void *)kernel)->of->codes[0].places[instruction];
 }
 

@@ -9,11 +9,13 @@
 #include "driver/ledger_format.h"
 #include "driver/ledger_places.h"
 #include "report/explain/bottleneck.h"
+#include "system/machine.h"
 #include "system/system.h"
 
 #include <stdint.h>
 
 struct json_writer;
+struct launch_run;
 
 /* A launch by itself. */
 struct launch_one {
@@ -52,6 +54,8 @@ struct launches {
     struct copy_sum copies[COPIED_KINDS];
     struct link_sum *links; /* of the fabric, or NULL */
     size_t link_count;
+    struct machine_sample *samples; /* over time, in their order: of the process that has most */
+    size_t sample_count;
     uint64_t busy_ns; /* of the host, in which a launch was under way; all processes added up */
     uint64_t
         end_ps; /* simulated time until the last launch or copy ended, of the process that took longest */
@@ -73,6 +77,12 @@ uint64_t launches_kept(const struct launches *lines);
 
 /* False: some found no room, and err says so. */
 bool launches_are_whole(const struct launches *lines, const char *folder, struct err *err);
+
+/* ---- launches_series.c ---- */
+
+bool launches_read_series(const char *path, struct launches *lines, struct err *err);
+void launches_write_series(const struct launches *lines, const struct launch_run *run,
+                           struct json_writer *json);
 
 /* ---- launches_sums.c ---- */
 
@@ -101,6 +111,7 @@ struct launch_run {
     const char *kernels;                 /* those that are timed, as it was asked for; or NULL */
     uint64_t max_cycles;                 /* of a kernel; 0: no limit was asked for */
     bool cold_caches;
+    uint64_t series_cycles; /* of a sample over time; 0: there are none */
     const char *system_name;
     const struct system *system;
     bool timing;
@@ -127,9 +138,11 @@ void launches_summarize(const struct launches *lines, const struct launch_run *r
 /* ... and in timing mode what bounds each kernel, a table, and places where warps waited. */
 void launches_explain(const struct launches *lines, const struct launch_run *run, struct text *text);
 
-/* --stats FILE, as docs/stats.schema.json says. The layout gets another number when a reader of the last one
- * could be misled: when a member goes, or means something else. */
-enum { STATS_LAYOUT = 2 };
+/* --stats FILE, as docs/stats.schema.json says. */
 bool launches_write(struct launches *lines, const struct launch_run *run, const char *path, struct err *err);
+
+/* --csv FILE: in the layout of ncu's raw page. */
+bool launches_write_csv(const struct launches *lines, const struct launch_run *run, const char *path,
+                        struct err *err);
 
 #endif

@@ -5,6 +5,7 @@
 #include "base/file.h"
 #include "base/mem.h"
 #include "report/json.h"
+#include "report/runfile.h"
 #include "driver/facts.h"
 #include "driver/result.h"
 
@@ -220,6 +221,8 @@ static void write_config(struct json_writer *json, const struct launch_run *run)
         json_put_count(json, "max_cycles", run->max_cycles);
     if (run->cold_caches)
         json_put_bool(json, "cold_caches", true);
+    if (run->series_cycles)
+        json_put_count(json, "series", run->series_cycles);
     json_close(json);
     json_open_object(json, "config");
     json_put_config(json, &run->system->config);
@@ -351,6 +354,7 @@ bool launches_write(struct launches *lines, const struct launch_run *run, const 
     if (run->timing)
         write_copies(&json, lines);
     write_links(&json, lines);
+    launches_write_series(lines, run, &json);
     write_guest(&json, run);
     write_kept(&json, lines, run);
     json_open_list(&json, "kernels");

@@ -167,6 +167,8 @@ static bool read_one(const char *path, struct launches *lines, struct err *err)
 {
     if (ends_in(path, ".sums"))
         return launches_read_sums(path, lines, err);
+    if (ends_in(path, ".series"))
+        return launches_read_series(path, lines, err);
     if (!ends_in(path, ".launches"))
         return true;
     mem_grow(lines->files, lines->file_count, lines->file_capacity);
@@ -255,6 +257,7 @@ void launches_fini(struct launches *lines)
     }
     mem_free(lines->kernels);
     mem_free(lines->links);
+    mem_free(lines->samples);
     mem_free(lines->files);
     ledger_place_list_fini(&lines->places);
 }

@@ -321,6 +321,53 @@ static void check_barriers(uint32_t *out)
     CHECK(wrong == 0);
 }
 
+/* ---- stores and reductions that a barrier of the other block counts ---- */
+
+enum { GROUPS = 4 };
+
+__global__ void asynchronous(uint32_t *out)
+{
+    __shared__ uint32_t words[32], sums[GROUPS];
+    __shared__ uint64_t barrier;
+    cg::cluster_group cluster = cg::this_cluster();
+    uint32_t rank = cluster.block_rank(), count = cluster.num_blocks(), t = threadIdx.x, bytes = 2 * 32 * 4;
+    uint32_t bar = (uint32_t)__cvta_generic_to_shared(&barrier), word = (uint32_t)__cvta_generic_to_shared(&words[t]);
+    uint32_t sum = (uint32_t)__cvta_generic_to_shared(&sums[t / (32 / GROUPS)]), done = 0, far, far_bar;
+    if (t < GROUPS)
+        sums[t] = 0;
+    if (t == 0) {
+        asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;" ::"r"(bar) : "memory");
+        asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
+        asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(bar), "r"(bytes) : "memory");
+    }
+    cluster.sync();
+    asm volatile("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(far) : "r"(word), "r"((rank + 1) % count));
+    asm volatile("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(far_bar) : "r"(bar), "r"((rank + 1) % count));
+    asm volatile("st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.u32 [%0], %1, [%2];" ::"r"(far), "r"(rank * 1000 + t), "r"(far_bar) : "memory");
+    asm volatile("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(far) : "r"(sum), "r"(t % count));
+    asm volatile("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(far_bar) : "r"(bar), "r"(t % count));
+    asm volatile("red.async.relaxed.cluster.shared::cluster.mbarrier::complete_tx::bytes.add.u32 [%0], %1, [%2];" ::"r"(far), "r"(t + 1), "r"(far_bar) : "memory");
+    while (!done)
+        asm volatile("{ .reg .pred p; mbarrier.try_wait.parity.shared::cta.b64 p, [%1], 0; selp.u32 %0, 1, 0, p; }" : "=r"(done) : "r"(bar) : "memory");
+    out[blockIdx.x * 32 + t] = words[t] + 1000000 * sums[t / (32 / GROUPS)];
+    cluster.sync();
+}
+
+static void check_asynchronous(uint32_t *out)
+{
+    uint32_t count = 4, wrong = 0;
+    GOOD(launch(asynchronous, 2 * count, 32, 0, count, out));
+    std::vector<uint32_t> got = fetch(out, 2 * count * 32);
+    for (uint32_t block = 0; block < 2 * count; block++)
+        for (uint32_t t = 0; t < 32; t++) {
+            uint32_t sum = 0;
+            for (uint32_t i = 0; i < 32; i++) /* of each block of the cluster */
+                sum += i % count == block % count && i / (32 / GROUPS) == t / (32 / GROUPS) ? count * (i + 1) : 0;
+            wrong += got[block * 32 + t] != (block + count - 1) % count * 1000 + t + 1000000 * sum;
+        }
+    CHECK(wrong == 0);
+}
+
 /* ---- a kernel that says its own size ---- */
 
 __global__ void __cluster_dims__(2, 2, 1) own_size(uint32_t *out)
@@ -363,6 +410,7 @@ int main()
     }
     check_widths((uint64_t *)out);
     check_barriers(out);
+    check_asynchronous(out);
     check_own_size(out);
     return check_end("cluster");
 }

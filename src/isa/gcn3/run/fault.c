@@ -50,8 +50,9 @@ static void place_of(const struct gcn3_program *program, const char *kernel, uin
     }
 }
 
-void gcn3_place(const struct kernel *base, uint32_t op, struct code_place *place)
+void gcn3_place(const struct kernel *base, const struct isa_code *code, uint32_t op, struct code_place *place)
 {
+    (void)code; /* functions are in the program of their kernel */
     place_of(gcn3_kernel(base)->program, base->facts.name, op, place);
 }
 

@@ -156,7 +156,8 @@ unsigned char *gcn3_lds_place(struct gcn3_wave *w, const struct gcn3_lowered *op
 /* Of an access outside of the work-group's LDS. */
 _Noreturn void gcn3_fault_lds(struct gcn3_wave *w, const struct gcn3_lowered *op, uint32_t lane, uint64_t at,
                               uint32_t bytes);
-void gcn3_place(const struct kernel *kernel, uint32_t op, struct code_place *place);
+void gcn3_place(const struct kernel *kernel, const struct isa_code *code, uint32_t op,
+                struct code_place *place);
 void gcn3_describe(const struct block *block, struct text *text);
 void gcn3_deadlock(struct block *block);
 

@@ -1,5 +1,5 @@
 /* Loads and stores: the addresses of the lanes, checked to the byte, then the data. */
-#include "ptx_run/access.h"
+#include "ptx_run/async.h"
 #include "ptx_run/bytes.h"
 #include "isa/request.h"
 #include "base/bits.h"
@@ -284,8 +284,37 @@ static enum lanes_layout layout_of(struct survey survey, lanes who)
                              : LAYOUT_UNKNOWN;
 }
 
-static void note_shared(struct warp *w, const struct access *access, lanes who, const uint64_t at[WARP_LANES],
-                        uint64_t bytes, struct survey survey)
+/* For observers that look: the order, and what lanes are about to write. */
+__attribute__((noinline, cold)) static void note_order(struct warp *w, struct request *request,
+                                                       const struct access *access, lanes who)
+{
+    request->order = access->order;
+    request->scope = access->scope;
+    if (!access->writes || !access->register_bytes)
+        return;
+    request->has_wrote = true;
+    EACH_LANE (i, who) {
+        uint64_t value = 0;
+        for (uint32_t v = 0; v < access->count; v++)
+            value = value * UINT64_C(0x9e3779b97f4a7c15) +
+                    lane_get(warp_at(w, access->registers[v]), access->register_bytes, i);
+        request->wrote[i] = value;
+    }
+}
+
+void access_tell(struct warp *w, uint32_t lane, bool is_shared, uint64_t at, uint64_t bytes, bool writes)
+{
+    struct request *request = w->isa.block->worker->request;
+    if (LIKELY(!request || !request->looks))
+        return;
+    mem_grow(request->stretches, request->stretch_count, request->stretch_capacity);
+    request->stretches[request->stretch_count++] = (struct stretch){
+        .at = at, .bytes = (uint32_t)bytes, .lane = lane, .is_shared = is_shared, .writes = writes};
+}
+
+__attribute__((always_inline)) static inline void note_shared(struct warp *w, const struct access *access,
+                                                              lanes who, const uint64_t at[WARP_LANES],
+                                                              uint64_t bytes, struct survey survey)
 {
     struct request *request = w->isa.block->worker->request;
     if (LIKELY(!request))
@@ -293,6 +322,8 @@ static void note_shared(struct warp *w, const struct access *access, lanes who, 
     request->shared_layout = (uint8_t)layout_of(survey, who);
     request->shared_bytes = (uint8_t)bytes;
     request->shared_use = access->writes ? SHARED_WRITE : SHARED_READ;
+    if (request->looks)
+        note_order(w, request, access, who);
     if (LIKELY(!request->shared)) /* what other lanes have there does not count */
         for (uint32_t i = 0; i < WARP_LANES; i++)
             request->shared_at[i] = (uint32_t)at[i];
@@ -366,6 +397,8 @@ static void access_space(struct warp *w, const struct op *op, const struct acces
         if (LIKELY(!request))
             break;
         request_global(w, access, at, size, survey, active);
+        if (request->looks)
+            note_order(w, request, access, active);
         if (!request->done)
             return;
         break;
@@ -374,6 +407,51 @@ static void access_space(struct warp *w, const struct op *op, const struct acces
         store_flat(w, access, base, at, survey.dense, active);
     else
         load_flat(w, access, base, at, survey, active);
+}
+
+/* A lane wants something of a block on another SM. */
+static void note_cluster(struct request *request, uint32_t lane, uint64_t at)
+{
+    request->cluster |= UINT64_C(1) << lane;
+    request->of.lanes |= UINT64_C(1) << lane;
+    request->of.at[lane] = WINDOW_SHARED + at;
+}
+
+static void note_near(struct warp *w, const struct access *access, lanes who, const uint64_t at[WARP_LANES],
+                      uint64_t size)
+{
+    const struct cga *cluster = w->isa.block->cluster;
+    if (!cluster->apart) /* without time nobody asks */
+        return;
+    if (who)
+        note_shared(w, access, who, at, size, (struct survey){0});
+    w->isa.block->worker->request->forgets |= access->acquires;
+}
+
+static lanes lanes_far(const struct warp *w, const uint64_t at[WARP_LANES], lanes active)
+{
+    const struct cga *cluster = w->isa.block->cluster;
+    lanes far = 0;
+    EACH_LANE (i, active)
+        far |= (lanes)cga_is_far(cluster, min_u64(at[i] >> CLUSTER_SHARED_SHIFT, CLUSTER_MOST - 1)) << i;
+    return far;
+}
+
+/* What lanes want of blocks on other SMs. */
+static void request_far(struct warp *w, const struct op *op, const struct access *access,
+                        const uint64_t at[WARP_LANES], uint64_t size, lanes far)
+{
+    struct request *request = w->isa.block->worker->request;
+    EACH_LANE (i, far) {
+        (void)access_cluster_place(w, op, i, at[i], size, access->writes);
+        note_cluster(request, i, at[i]);
+    }
+    request->of.kind = access->writes ? REQUEST_STORE : REQUEST_LOAD;
+    request->of.how = access;
+    request->of.registers = w->registers;
+    request->of.bytes = (uint8_t)size;
+    request->of.keep = !access->passes_by;
+    request->of.acquires = access->acquires;
 }
 
 /* Loads and stores of other blocks' shared memory, lane by lane. */
@@ -385,8 +463,16 @@ static void access_others(struct warp *w, const struct op *op, const struct acce
     EACH_LANE (i, active)
         any |= at[i];
     check_alignment(w, op, active, at, any, size);
-    EACH_LANE (i, active) {
+    struct request *request = w->isa.block->worker->request;
+    if (UNLIKELY(request) && request->looks)
+        note_order(w, request, access, active);
+    lanes far = lanes_far(w, at, active);
+    if (far)
+        request_far(w, op, access, at, size, far);
+    note_near(w, access, active & ~far, at, size);
+    EACH_LANE (i, active & ~far) {
         char *place = access_cluster_bytes(w, op, i, at[i], size, access->writes);
+        access_tell(w, i, true, at[i], size, access->writes);
         for (uint32_t v = 0; v < access->count; v++, place += access->bytes) {
             char *d = warp_at(w, access->registers[v]);
             if (access->writes)
@@ -463,6 +549,7 @@ char *access_bytes(struct warp *w, const struct op *op, uint32_t lane, enum ptx_
 {
     const struct block *block = w->isa.block;
     struct range range;
+    access_tell(w, lane, space == PTX_SHARED || space == PTX_CLUSTER, at, bytes, writes);
     if (space == PTX_CLUSTER && block->cluster)
         return access_cluster_bytes(w, op, lane, at, bytes, writes);
     if (space == PTX_SHARED || space == PTX_CLUSTER) {
@@ -534,8 +621,16 @@ static char *resolve_lane(struct warp *w, const struct op *op, const struct acce
         all[i] = offset;
     if (space == PTX_SHARED || space == PTX_CLUSTER) {
         if (block->cluster && offset - block->shared_from >= WINDOW_BYTES) {
+            char *place;
             check_alignment(w, op, who, all, offset, size);
-            return access_cluster_bytes(w, op, lane, offset, size, access->writes);
+            access_tell(w, lane, true, offset, size, access->writes);
+            place = access->reaches ? access_cluster_place(w, op, lane, offset, size, access->writes)
+                                    : access_cluster_bytes(w, op, lane, offset, size, access->writes);
+            if (place)
+                note_near(w, access, who, all, size);
+            else
+                note_cluster(request, lane, offset);
+            return place;
         }
         struct survey survey = check_shared(w, op, access, who, all, size);
         note_shared(w, access, who, all, size, survey);
@@ -618,6 +713,23 @@ bool access_watches(const char *opcode)
     return ptx_opcode_has(opcode, "volatile") || ptx_opcode_has(opcode, "acquire") ||
            ptx_opcode_has(opcode, "relaxed") || ptx_opcode_has(opcode, "cv") ||
            ptx_opcode_has(opcode, "mmio");
+}
+
+uint8_t access_order(const char *opcode)
+{
+    bool both = ptx_opcode_has(opcode, "acq_rel");
+    return (
+        uint8_t)((access_watches(opcode) || both || ptx_opcode_has(opcode, "release") ? ORDER_STRONG : 0) |
+                 (both || ptx_opcode_has(opcode, "acquire") ? ORDER_ACQUIRES : 0) |
+                 (both || ptx_opcode_has(opcode, "release") ? ORDER_RELEASES : 0));
+}
+
+uint8_t access_scope(const char *opcode)
+{
+    return ptx_opcode_has(opcode, "cta")                                         ? SCOPE_BLOCK
+           : ptx_opcode_has(opcode, "cluster")                                   ? SCOPE_CLUSTER
+           : ptx_opcode_has(opcode, "sys") || ptx_opcode_has(opcode, "volatile") ? SCOPE_SYSTEM
+                                                                                 : SCOPE_GPU;
 }
 
 bool access_releases(const char *opcode)
@@ -742,6 +854,8 @@ static struct access *new_access(struct lower *lower, struct op *op, bool writes
     access->spins = access_watches(opcode) && !writes;
     access->passes_by = access_watches(opcode) || ptx_opcode_has(opcode, "cg");
     access->acquires = access_acquires(opcode);
+    access->order = access_order(opcode);
+    access->scope = access_scope(opcode);
     if (access_releases(opcode))
         op->role = ROLE_RELEASE;
     if (!access->bytes || access->bytes > 8) {
@@ -785,6 +899,24 @@ enum lowered lower_load(struct lower *lower, struct op *op)
     return LOWERED;
 }
 
+enum lowered lower_async_barrier(struct lower *lower, struct op *op, struct access *access)
+{
+    op->flags |= OP_WAITS;
+    access->counts = true;
+    if (!ptx_opcode_has(lower->inst->opcode, "mbarrier::complete_tx::bytes"))
+        return lower_fail(lower, "Heddle does not know this asynchronous operation");
+    return async_lower_address(lower, lower_operand(lower, 2), PTX_CLUSTER, &access->barrier) ? LOWERED
+                                                                                              : LOWER_FAILED;
+}
+
+/* st.async */
+static void run_async(struct warp *w, const struct op *op, lanes active)
+{
+    w->wait = WAIT_NOT;
+    run_access(w, op, active);
+    async_signal_lanes(w, op, op->more, active);
+}
+
 enum lowered lower_store(struct lower *lower, struct op *op)
 {
     struct access *access = new_access(lower, op, true);
@@ -794,7 +926,10 @@ enum lowered lower_store(struct lower *lower, struct op *op)
     if (access->space == PTX_PARAM)
         access->space = PTX_LOCAL;
     pass_by_register(lower, op, access);
-    return LOWERED;
+    if (!ptx_is(lower->inst, "st.async"))
+        return LOWERED;
+    op->run.exec = run_async;
+    return lower_async_barrier(lower, op, access);
 }
 
 static void run_fence(struct warp *w, const struct op *op, lanes active)

@@ -7,6 +7,13 @@
 
 enum { LOCAL_STRIDE = 4 * WARP_LANES }; /* from a word of a thread's local memory to its next */
 
+/* An address of an instruction that has several. */
+struct async_address {
+    uint32_t place; /* of the register, */
+    uint8_t bytes;  /* which has so many */
+    int64_t offset;
+};
+
 struct access {
     enum ptx_space space;
     uint8_t bytes;          /* of a value in memory */
@@ -18,7 +25,11 @@ struct access {
     bool passes_by; /* the SM's own cache */
     bool acquires;
     bool is_const;
-    bool by_register;      /* a parameter of a call: memory only here */
+    uint8_t order, scope; /* enum access_order, access_scope */
+    bool by_register;     /* a parameter of a call: memory only here */
+    bool counts;          /* st.async, red.async: this barrier counts the bytes */
+    struct async_address barrier;
+    bool reaches;          /* blocks on other SMs: access_resolve leaves them to the executor */
     bool in_halves;        /* 8 bytes of local memory may be two words, LOCAL_STRIDE apart */
     uint32_t number;       /* of the kernel's accesses */
     uint32_t registers[8]; /* places */
@@ -30,6 +41,13 @@ enum ptx_space access_space_named(const char *opcode);
 /* Whether it reads what another thread may be about to write. */
 bool access_watches(const char *opcode);
 
+/* How it orders others' accesses, and for whom. */
+uint8_t access_order(const char *opcode);
+uint8_t access_scope(const char *opcode);
+
+/* For observers: a lane's bytes that the request does not name otherwise. */
+void access_tell(struct warp *w, uint32_t lane, bool is_shared, uint64_t at, uint64_t bytes, bool writes);
+
 /* Whether others of the GPU must see what was written before it; whether it must see what they wrote. */
 bool access_releases(const char *opcode);
 bool access_acquires(const char *opcode);
@@ -38,8 +56,11 @@ bool access_acquires(const char *opcode);
 bool lower_address(struct lower *lower, const struct ptx_operand *operand, struct op *op,
                    struct access *access);
 
-/* Where on the host each active lane's bytes are, checked. Local memory is in one piece only up to 4 bytes.
- */
+/* Of st.async and red.async: the last operand. */
+enum lowered lower_async_barrier(struct lower *lower, struct op *op, struct access *access);
+
+/* Where on the host each active lane's bytes are, checked. Local memory is in one piece only up to 4 bytes. A
+ * place is NULL where the block is on another SM; the request names such lanes and their addresses. */
 void access_resolve(struct warp *warp, const struct op *op, const struct access *access, lanes active,
                     char *places[WARP_LANES]);
 
@@ -77,9 +98,13 @@ bool access_is_ordered(const char *opcode, bool result_used);
 char *access_bytes(struct warp *warp, const struct op *op, uint32_t lane, enum ptx_space space, uint64_t at,
                    uint64_t bytes, bool writes);
 
-/* The same of the shared memory of any block of the cluster; which of the addresses are the block's own. */
+/* The same of the shared memory of any block of the cluster. The place is NULL where a model that keeps time
+ * has the block on another SM; asking for bytes there is a fault. */
+char *access_cluster_place(struct warp *warp, const struct op *op, uint32_t lane, uint64_t at, uint64_t bytes,
+                           bool writes);
 char *access_cluster_bytes(struct warp *warp, const struct op *op, uint32_t lane, uint64_t at, uint64_t bytes,
                            bool writes);
+/* Which of the addresses are the block's own. */
 lanes access_own(const struct warp *warp, const uint64_t at[WARP_LANES], lanes active);
 
 /* A thread's local memory: valid for the 4-byte word that `at` is in. */

@@ -121,6 +121,7 @@ void ptx_archive_warp(struct isa_warp *isa, struct archive *archive)
     const struct ptx_kernel *kernel = warp_kernel(w);
     ARCHIVE_VALUE(archive, w->exists);
     ARCHIVE_VALUE(archive, w->alive);
+    ARCHIVE_VALUE(archive, w->arrived);
     ARCHIVE_VALUE(archive, w->turn);
     ARCHIVE_VALUE(archive, w->slices);
     ARCHIVE_VALUE(archive, w->slice);

@@ -11,15 +11,11 @@
 bool mbarrier_complete(char *place, uint64_t bytes);
 /* Of a copy of a lane: the barrier is at this address of the cluster's shared memory. */
 void mbarrier_signal(struct warp *warp, const struct op *op, uint32_t lane, uint64_t at, uint64_t bytes);
+/* st.async and red.async: the barriers that count what these lanes just wrote; a block on another SM is asked
+ * to signal its own. */
+void async_signal_lanes(struct warp *warp, const struct op *op, const struct access *access, lanes who);
 
 /* ---- operands (bulk.c) ---- */
-
-/* An address of an instruction that has several. */
-struct async_address {
-    uint32_t place; /* of the register, */
-    uint8_t bytes;  /* which has so many */
-    int64_t offset;
-};
 
 bool async_lower_address(struct lower *lower, const struct ptx_operand *operand, enum ptx_space space,
                          struct async_address *address);
@@ -39,11 +35,11 @@ static inline uint64_t async_address_of(uint64_t at, uint32_t rank)
 uint64_t async_ranks(const struct warp *warp, const struct async_targets *targets, uint32_t lane,
                      uint64_t at);
 
-/* What is done to each element of memory, by a row of exec/atomics.h or, for halves, another way. */
+/* What is done to each element of memory, by a row of exec/atomics.h. */
 struct async_reduction {
     bool reduces;
     uint8_t bytes; /* of an element */
-    uint32_t row;  /* or ASYNC_MIN.. for halves */
+    uint32_t row;
 };
 bool async_find_reduction(const char *opcode, const char *type, struct async_reduction *reduction);
 /* Whether what it leaves behind may depend on the order of blocks. */
@@ -53,11 +49,22 @@ void async_reduce(const struct async_reduction *reduction, char *to, const char 
                   bool far);
 
 /* For a model that keeps time: bytes of global memory from or to a place of the host, in pieces of at most
- * 128 bytes, which do not cross long lines. And the barrier that counts them. */
-void async_request(struct warp *warp, uint32_t lane, uint64_t at, char *host, uint64_t bytes, bool writes);
-/* A fault in such a model, which performs only plain copies. */
-void async_check_timed(struct warp *warp, const struct op *op, lanes active);
-void async_request_barrier(struct warp *warp, const struct op *op, uint32_t lane, char *barrier,
-                           uint64_t bytes);
+ * 128 bytes, which do not cross long lines; or from PIECE_IS_HERE and others of isa/request.h. For other
+ * blocks: to this offset of their shared memory. */
+void async_request(struct warp *warp, uint32_t lane, uint64_t at, char *host, uint64_t offset, uint64_t bytes,
+                   bool writes);
+
+/* Who gets the bytes in such a model: the block itself, or others of its cluster, or both. */
+struct async_ends {
+    bool is_own;
+    uint64_t others; /* by rank */
+};
+struct async_ends async_ends(struct warp *warp, const struct op *op, uint32_t lane,
+                             const struct async_targets *targets, uint64_t to, uint64_t bytes);
+/* The barrier that counts them, which has the same offset in each block. */
+void async_request_barrier(struct warp *warp, const struct op *op, uint32_t lane, struct async_ends ends,
+                           uint64_t barrier, uint64_t bytes);
+/* A copy that combines elements with what is there. */
+void async_request_reduction(struct warp *warp, const struct async_reduction *reduction);
 
 #endif

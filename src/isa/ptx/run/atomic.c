@@ -1,8 +1,9 @@
 /* atom and red. A block runs on one host thread, so its shared memory needs no atomic instructions of the
  * host; global memory does. */
-#include "ptx_run/access.h"
+#include "ptx_run/async.h"
 #include "isa/request.h"
 #include "exec/atomics.h"
+#include "exec/cga.h"
 #include "base/bits.h"
 
 #include <string.h>
@@ -46,10 +47,24 @@ static uint64_t alone(char *place, uint32_t bytes, uint32_t row, uint64_t b, uin
 }
 
 /* An address of any space may be one of the block's shared memory. */
+static bool is_of(const struct block *block, const char *place)
+{
+    return block && place >= block->shared && place < block->shared + block->shared_bytes;
+}
+
 static bool is_shared(const struct warp *w, const char *place)
 {
-    const struct block *block = w->isa.block;
-    return place >= block->shared && place < block->shared + block->shared_bytes;
+    return is_of(w->isa.block, place);
+}
+
+/* Or one of another block of the cluster. */
+static bool is_near(const struct warp *w, const char *place)
+{
+    const struct cga *cluster = w->isa.block->cluster;
+    bool is_one = is_shared(w, place);
+    for (uint32_t rank = 0; UNLIKELY(cluster != NULL) && rank < cluster->size && !is_one; rank++)
+        is_one = is_of(cluster->blocks[rank], place);
+    return is_one;
 }
 
 static bool is_local(const struct warp *w, const char *place)
@@ -59,7 +74,7 @@ static bool is_local(const struct warp *w, const char *place)
 
 static bool is_far(const struct warp *w, const char *place)
 {
-    return !is_local(w, place) && !is_shared(w, place);
+    return !is_local(w, place) && !is_near(w, place);
 }
 
 /* A thread's own memory, where nobody else is. */
@@ -91,7 +106,7 @@ static void request_atomics(struct warp *w, const struct op *op, char *const pla
     const struct atomic_form *form = op->more;
     struct request *request = w->isa.block->worker->request;
     request->of.kind = REQUEST_ATOMIC;
-    request->of.lanes = who;
+    request->of.lanes = who | request->cluster;
     request->of.bytes = form->access.bytes;
     request->of.registers = w->registers;
     request->of.register_bytes = form->access.register_bytes;
@@ -99,8 +114,9 @@ static void request_atomics(struct warp *w, const struct op *op, char *const pla
     request->of.returns = form->returns;
     request->of.acquires = form->access.acquires;
     request->of.d = op->d;
-    EACH_LANE (i, who) {
-        request->of.at[i] = (uintptr_t)places[i];
+    EACH_LANE (i, who | (lanes)request->cluster) {
+        if (places[i])
+            request->of.at[i] = (uintptr_t)places[i];
         request->operand[i] = lane_get(warp_at(w, op->b), form->access.register_bytes, i);
         if (form->has_c)
             request->compare[i] = lane_get(warp_at(w, op->c), form->access.register_bytes, i);
@@ -118,6 +134,10 @@ static void run_atomic(struct warp *w, const struct op *op, lanes active)
     w->spins += form->returns;
     access_resolve(w, op, access, active, places);
     struct request *request = w->isa.block->worker->request;
+    if (UNLIKELY(request)) {
+        request->order = access->order;
+        request->scope = access->scope;
+    }
     if (UNLIKELY(request) && request->shared) {
         request->shared_use = form->returns                     ? SHARED_CHANGE
                               : atomic_rows[form->row].commutes ? SHARED_COMMUTES
@@ -133,11 +153,12 @@ static void run_atomic(struct warp *w, const struct op *op, lanes active)
     }
     if (UNLIKELY(request)) {
         lanes far = 0;
-        EACH_LANE (i, active)
+        const lanes others = (lanes)request->cluster; /* on other SMs */
+        EACH_LANE (i, active & ~others)
             far |= (lanes)is_far(w, places[i]) << i;
-        if (far)
+        if (far | others)
             request_atomics(w, op, places, far);
-        active &= ~far;
+        active &= ~(far | others);
     }
     EACH_LANE (i, active) {
         uint64_t with = lane_get(b, register_bytes, i);
@@ -149,6 +170,15 @@ static void run_atomic(struct warp *w, const struct op *op, lanes active)
         if (form->returns)
             lane_set(d, register_bytes, i, old);
     }
+}
+
+/* red.async */
+static void run_async(struct warp *w, const struct op *op, lanes active)
+{
+    const struct atomic_form *form = op->more;
+    w->wait = WAIT_NOT;
+    run_atomic(w, op, active);
+    async_signal_lanes(w, op, &form->access, active);
 }
 
 bool access_atomic(const char *opcode, uint32_t *row)
@@ -186,18 +216,20 @@ enum lowered lower_atomic(struct lower *lower, struct op *op)
     struct access *access = &form->access;
     uint32_t i = 0;
     if (!access_atomic(opcode, &form->row) || ptx_opcode_has(opcode, "v2") || ptx_opcode_has(opcode, "v4") ||
-        ptx_opcode_has(opcode, "v8") || ptx_opcode_has(opcode, "b128") || ptx_is(lower->inst, "red.async"))
+        ptx_opcode_has(opcode, "v8") || ptx_opcode_has(opcode, "b128"))
         return lower_fail(lower, "Heddle does not know this atomic operation");
     op->unit = UNIT_LSU;
     op->run.exec = run_atomic;
     op->more = form;
     access->acquires = access_acquires(opcode);
+    access->order = ORDER_STRONG | access_order(opcode);
+    access->scope = access_scope(opcode);
     if (access_releases(opcode))
         op->role = ROLE_RELEASE;
     access->space = access_space_named(opcode);
     access->bytes = access->register_bytes = atomic_rows[form->row].bytes;
     access->count = 1;
-    access->writes = access->in_halves = true;
+    access->writes = access->in_halves = access->reaches = true;
     op->bytes = access->bytes;
     enum isa_type type = isa_type_of(access->bytes);
     if (ptx_opcode_has(opcode, "f32"))
@@ -221,5 +253,9 @@ enum lowered lower_atomic(struct lower *lower, struct op *op)
     form->has_c = ptx_opcode_has(opcode, "cas");
     if (form->has_c && !lower_source(lower, lower_operand(lower, i), type, &op->c))
         return LOWER_FAILED;
+    if (ptx_is(lower->inst, "red.async")) {
+        op->run.exec = run_async;
+        return lower_async_barrier(lower, op, access);
+    }
     return LOWERED;
 }

@@ -8,7 +8,7 @@
 enum reduction { REDUCE_NONE, REDUCE_POPC, REDUCE_AND, REDUCE_OR };
 
 struct barrier_form {
-    bool waits, has_count, negated;
+    bool waits, has_count, negated, aligned;
     enum reduction reduction;
     uint32_t source; /* a predicate */
 };
@@ -80,8 +80,13 @@ static enum next arrive_at(struct warp *w, const struct op *op, lanes active, ui
             threads = WARP_LANES;
     }
     barrier->arrived += threads;
-    w->isa.block->arrival = (struct arrival){
-        .number = number, .threads = threads, .expected = expected, .waits = form->waits, .waiting = active};
+    w->isa.block->arrival = (struct arrival){.number = number,
+                                             .threads = threads,
+                                             .expected = expected,
+                                             .waits = form->waits,
+                                             .waiting = active,
+                                             .alive = w->alive,
+                                             .aligned = form->aligned};
     barrier->count_all += (uint32_t)__builtin_popcount(active);
     if (form->reduction != REDUCE_NONE) {
         lanes given = *warp_predicate(w, form->source);
@@ -151,6 +156,7 @@ enum lowered lower_barrier(struct lower *lower, struct op *op)
     if (lower->inst->guard >= 0) /* where those who waited meet those who did not */
         op->join = (uint32_t)(lower->inst - lower->function->insts) + 1;
     form->waits = !ptx_opcode_has(opcode, "arrive");
+    form->aligned = !ptx_is(lower->inst, "barrier") || ptx_opcode_has(opcode, "aligned");
     if (ptx_opcode_has(opcode, "red")) {
         form->reduction = ptx_opcode_has(opcode, "popc")  ? REDUCE_POPC
                           : ptx_opcode_has(opcode, "and") ? REDUCE_AND

@@ -38,25 +38,6 @@ uint64_t async_ranks(const struct warp *w, const struct async_targets *targets, 
 
 /* ---- reductions ---- */
 
-/* What exec/atomics.h has no rows for: minima and maxima of halves, behind its rows. */
-enum half_reduction { MIN_F16, MAX_F16, MIN_BF16, MAX_BF16 };
-
-static const char *const half_names[] = {"min.f16", "max.f16", "min.bf16", "max.bf16"};
-
-static uint16_t reduce_halves(enum half_reduction kind, uint16_t a, uint16_t b)
-{
-    switch (kind) {
-    case MIN_F16:
-        return min_f16(a, b);
-    case MAX_F16:
-        return max_f16(a, b);
-    case MIN_BF16:
-        return min_bf16(a, b);
-    default:
-        return max_bf16(a, b);
-    }
-}
-
 bool async_find_reduction(const char *opcode, const char *type, struct async_reduction *reduction)
 {
     static const char *const operations[] = {"add", "min", "max", "inc", "dec", "and", "or", "xor"};
@@ -80,12 +61,6 @@ bool async_find_reduction(const char *opcode, const char *type, struct async_red
             reduction->bytes = atomic_rows[i].bytes;
             return true;
         }
-    for (uint32_t i = 0; i < COUNT_OF(half_names); i++)
-        if (!strcmp(half_names[i], name)) {
-            reduction->row = atomic_row_count + i;
-            reduction->bytes = 2;
-            return true;
-        }
     return false;
 }
 
@@ -93,7 +68,7 @@ bool async_is_ordered(const char *opcode)
 {
     struct async_reduction reduction;
     return !async_find_reduction(opcode, strrchr(opcode, '.') + 1, &reduction) ||
-           reduction.row >= atomic_row_count || !atomic_rows[reduction.row].commutes;
+           !atomic_rows[reduction.row].commutes;
 }
 
 void async_reduce(const struct async_reduction *reduction, char *to, const char *from, uint64_t bytes,
@@ -102,43 +77,77 @@ void async_reduce(const struct async_reduction *reduction, char *to, const char 
     for (uint64_t i = 0; i < bytes; i += reduction->bytes) {
         uint64_t operand = 0, old = 0;
         memcpy(&operand, from + i, reduction->bytes);
-        if (reduction->row < atomic_row_count && far) { /* blocks may run on several threads of the host */
+        if (far) { /* blocks may run on several threads of the host */
             (void)atomic_perform((uint8_t)reduction->row, to + i, operand, 0);
             continue;
         }
         memcpy(&old, to + i, reduction->bytes);
-        if (reduction->row < atomic_row_count)
-            old = atomic_apply(reduction->row, old, operand, 0, false);
-        else
-            old = reduce_halves((enum half_reduction)(reduction->row - atomic_row_count), (uint16_t)old,
-                                (uint16_t)operand);
+        old = atomic_apply(reduction->row, old, operand, 0, false);
         memcpy(to + i, &old, reduction->bytes);
     }
 }
 
 /* ---- requests to models that keep time ---- */
 
-void async_request(struct warp *w, uint32_t lane, uint64_t at, char *host, uint64_t bytes, bool writes)
+static struct request *begin_request(struct warp *w)
 {
     struct request *request = w->isa.block->worker->request;
     request->of.kind = REQUEST_PIECES;
     request->of.is_async = true;
     request->of.keep = false;
+    return request;
+}
+
+void async_request(struct warp *w, uint32_t lane, uint64_t at, char *host, uint64_t offset, uint64_t bytes,
+                   bool writes)
+{
+    struct request *request = begin_request(w);
+    bool is_memory = at >= PIECE_AT_MOST;
     request->writes = writes;
     for (uint64_t done = 0, size; done < bytes; done += size) {
-        size = min_u64(128 - (at + done) % 128, bytes - done);
-        access_add_piece(request, at + done, host + done, size, lane);
+        size = min_u64(128 - (is_memory ? at + done : offset + done) % 128, bytes - done);
+        access_add_piece(request, is_memory ? at + done : at, host ? host + done : NULL, size, lane);
+        request->pieces[request->piece_count - 1].stage_at = offset + done;
     }
 }
 
-void async_request_barrier(struct warp *w, const struct op *op, uint32_t lane, char *barrier, uint64_t bytes)
+struct async_ends async_ends(struct warp *w, const struct op *op, uint32_t lane,
+                             const struct async_targets *targets, uint64_t to, uint64_t bytes)
 {
-    struct request *request = w->isa.block->worker->request;
-    if (request->of.barrier && request->of.barrier != barrier)
+    uint64_t ranks = async_ranks(w, targets, lane, to), own = UINT64_C(1) << w->isa.block->rank;
+    for (uint64_t rest = ranks & ~own; rest; rest &= rest - 1)
+        (void)access_cluster_place(w, op, lane, async_address_of(to, (uint32_t)__builtin_ctzll(rest)), bytes,
+                                   true);
+    return (struct async_ends){.is_own = (ranks & own) != 0, .others = ranks & ~own};
+}
+
+void async_request_barrier(struct warp *w, const struct op *op, uint32_t lane, struct async_ends ends,
+                           uint64_t barrier, uint64_t bytes)
+{
+    const struct block *block = w->isa.block;
+    struct delivery *of = &begin_request(w)->of;
+    uint32_t offset = (uint32_t)(barrier & (WINDOW_BYTES - 1));
+    char *own =
+        ends.is_own ? access_bytes(w, op, lane, PTX_CLUSTER, block->shared_from | offset, 8, true) : NULL;
+    bool is_first = !of->barrier && !of->targets;
+    for (uint64_t rest = ends.others; rest; rest &= rest - 1)
+        (void)access_cluster_place(w, op, lane, async_address_of(offset, (uint32_t)__builtin_ctzll(rest)), 8,
+                                   true);
+    if (!is_first && (of->barrier != own || of->targets != ends.others || of->barrier_at != offset))
         warp_fault(w, op, UINT32_C(1) << lane, FAULT_INSTRUCTION, 0,
                    "timing does not know copies of one warp for several barriers at a time");
-    request->of.barrier_bytes = bytes + (request->of.barrier ? request->of.barrier_bytes : 0);
-    request->of.barrier = barrier;
+    of->barrier_bytes = bytes + (is_first ? 0 : of->barrier_bytes);
+    of->barrier = own;
+    of->barrier_at = offset;
+    of->targets = ends.others;
+}
+
+void async_request_reduction(struct warp *w, const struct async_reduction *reduction)
+{
+    struct delivery *of = &begin_request(w)->of;
+    of->reduces = reduction->reduces;
+    of->operation = (uint8_t)reduction->row;
+    of->bytes = reduction->bytes;
 }
 
 /* ---- the copies ---- */
@@ -160,19 +169,6 @@ static void check_bulk(struct warp *w, const struct op *op, uint32_t lane, uint6
                    (unsigned long long)bytes, (unsigned long long)from, (unsigned long long)to);
 }
 
-/* A copy between global memory and the block's shared memory, which a model that keeps time performs. */
-static void request_bulk(struct warp *w, const struct op *op, uint32_t lane, char *host, uint64_t global,
-                         uint64_t bytes)
-{
-    const struct bulk *bulk = op->more;
-    bool writes = bulk->to_space == PTX_GLOBAL;
-    async_request(w, lane, global, host, bytes, writes);
-    if (!writes)
-        async_request_barrier(
-            w, op, lane,
-            access_bytes(w, op, lane, PTX_CLUSTER, async_address(w, &bulk->barrier, lane), 8, true), bytes);
-}
-
 /* To one block: this one, unless the copy is for several, or goes from block to block. */
 static void copy_to(struct warp *w, const struct op *op, uint32_t lane, uint64_t to, char *from,
                     uint64_t bytes)
@@ -185,50 +181,103 @@ static void copy_to(struct warp *w, const struct op *op, uint32_t lane, uint64_t
         memcpy(place, from, bytes);
 }
 
-/* Between global memory and one block. */
-static bool is_plain(const struct bulk *bulk)
+struct bulk_copy {
+    uint32_t lane;
+    uint64_t to, from, bytes, barrier;
+    char *source; /* on the host */
+};
+
+static void copy_at_once(struct warp *w, const struct op *op, const struct bulk_copy *copy)
 {
-    return bulk->to_space != bulk->from_space && !bulk->reduction.reduces && !bulk->targets.has_mask;
+    const struct bulk *bulk = op->more;
+    uint32_t lane = copy->lane;
+    if (bulk->to_space == PTX_GLOBAL) {
+        copy_to(w, op, lane, copy->to, copy->source, copy->bytes);
+        return;
+    }
+    for (uint64_t ranks = async_ranks(w, &bulk->targets, lane, copy->to); ranks; ranks &= ranks - 1) {
+        uint32_t rank = (uint32_t)__builtin_ctzll(ranks);
+        copy_to(w, op, lane, async_address_of(copy->to, rank), copy->source, copy->bytes);
+        uint32_t counts = bulk->targets.has_mask ? rank : (uint32_t)(copy->barrier >> CLUSTER_SHARED_SHIFT);
+        mbarrier_signal(w, op, lane, async_address_of(copy->barrier, counts), copy->bytes);
+    }
 }
 
-void async_check_timed(struct warp *w, const struct op *op, lanes active)
+/* To a block on the same SM, which needs no network: as without time. */
+static bool is_near(const struct warp *w, const struct bulk *bulk, uint64_t to)
 {
-    if (w->isa.block->worker->clock)
-        warp_fault(w, op, active, FAULT_INSTRUCTION, 0,
-                   "copies between blocks or to several of them, and those that reduce or round, have no "
-                   "timing: use "
-                   "--mode functional");
+    const struct cga *cluster = w->isa.block->cluster;
+    return bulk->from_space == PTX_CLUSTER && bulk->to_space == PTX_CLUSTER &&
+           (!cluster || cga_block(cluster, to >> CLUSTER_SHARED_SHIFT));
+}
+
+/* What a model that keeps time is asked for. */
+static void copy_in_time(struct warp *w, const struct op *op, const struct bulk_copy *copy)
+{
+    const struct bulk *bulk = op->more;
+    uint32_t lane = copy->lane;
+    uint64_t offset = copy->to & (WINDOW_BYTES - 1), bytes = copy->bytes;
+    if (bulk->to_space == PTX_GLOBAL) {
+        (void)access_bytes(w, op, lane, PTX_GLOBAL, copy->to, bytes, true);
+        async_request(w, lane, copy->to, copy->source, 0, bytes, true);
+        async_request_reduction(w, &bulk->reduction);
+        return;
+    }
+    if (!bulk->targets.has_mask && (copy->to ^ copy->barrier) >> CLUSTER_SHARED_SHIFT)
+        warp_fault(w, op, UINT32_C(1) << lane, FAULT_INSTRUCTION, copy->barrier,
+                   "a copy whose barrier is in another block's shared memory than its bytes");
+    struct async_ends ends = async_ends(w, op, lane, &bulk->targets, copy->to, bytes);
+    char *own = ends.is_own
+                    ? access_bytes(w, op, lane, PTX_CLUSTER, w->isa.block->shared_from | offset, bytes, true)
+                    : NULL;
+    bool is_here = bulk->from_space == PTX_CLUSTER;
+    async_request(w, lane, is_here ? PIECE_IS_HERE : copy->from, is_here ? copy->source : own, offset, bytes,
+                  is_here);
+    async_request_reduction(w, &bulk->reduction);
+    async_request_barrier(w, op, lane, ends, copy->barrier, bytes);
+}
+
+/* Without time, but with someone who is told of accesses to global memory. */
+static void copy_watched(struct warp *w, const struct op *op, const struct bulk_copy *copy)
+{
+    const struct bulk *bulk = op->more;
+    bool loads = bulk->to_space == PTX_CLUSTER;
+    char *target = access_bytes(w, op, copy->lane, bulk->to_space, copy->to, copy->bytes, true);
+    async_request(w, copy->lane, loads ? copy->from : copy->to, loads ? target : copy->source, 0, copy->bytes,
+                  !loads);
+    if (!loads)
+        return;
+    struct delivery *of = &w->isa.block->worker->request->of;
+    char *barrier = access_bytes(w, op, copy->lane, PTX_CLUSTER, copy->barrier, 8, true);
+    if (of->barrier && of->barrier != barrier)
+        warp_fault(w, op, UINT32_C(1) << copy->lane, FAULT_INSTRUCTION, 0,
+                   "nobody can watch copies of one warp for several barriers at a time");
+    of->barrier_bytes = copy->bytes + (of->barrier ? of->barrier_bytes : 0);
+    of->barrier = barrier;
 }
 
 static void run_bulk(struct warp *w, const struct op *op, lanes active)
 {
     const struct bulk *bulk = op->more;
-    const struct request *request = w->isa.block->worker->request;
+    const bool is_plain = !bulk->reduction.reduces && !bulk->targets.has_mask;
+    const bool is_far = bulk->to_space != bulk->from_space;
+    const struct worker *worker = w->isa.block->worker;
     w->wait = WAIT_NOT;
-    if (!is_plain(bulk))
-        async_check_timed(w, op, active);
     EACH_LANE (lane, active) {
-        uint64_t bytes = lane_get(warp_at(w, bulk->size), 4, lane);
-        uint64_t to = async_address(w, &bulk->to, lane), from = async_address(w, &bulk->from, lane);
-        check_bulk(w, op, lane, to, from, bytes);
-        char *source = access_bytes(w, op, lane, bulk->from_space, from, bytes, false);
-        if (request && is_plain(bulk)) {
-            bool loads = bulk->to_space == PTX_CLUSTER;
-            char *target = access_bytes(w, op, lane, bulk->to_space, to, bytes, true);
-            request_bulk(w, op, lane, loads ? target : source, loads ? from : to, bytes);
-            continue;
-        }
-        if (bulk->to_space == PTX_GLOBAL) {
-            copy_to(w, op, lane, to, source, bytes);
-            continue;
-        }
-        uint64_t barrier = async_address(w, &bulk->barrier, lane);
-        for (uint64_t ranks = async_ranks(w, &bulk->targets, lane, to); ranks; ranks &= ranks - 1) {
-            uint32_t rank = (uint32_t)__builtin_ctzll(ranks);
-            copy_to(w, op, lane, async_address_of(to, rank), source, bytes);
-            uint32_t counts = bulk->targets.has_mask ? rank : (uint32_t)(barrier >> CLUSTER_SHARED_SHIFT);
-            mbarrier_signal(w, op, lane, async_address_of(barrier, counts), bytes);
-        }
+        struct bulk_copy copy = {.lane = lane,
+                                 .to = async_address(w, &bulk->to, lane),
+                                 .from = async_address(w, &bulk->from, lane),
+                                 .bytes = lane_get(warp_at(w, bulk->size), 4, lane)};
+        if (bulk->to_space == PTX_CLUSTER)
+            copy.barrier = async_address(w, &bulk->barrier, lane);
+        check_bulk(w, op, lane, copy.to, copy.from, copy.bytes);
+        copy.source = access_bytes(w, op, lane, bulk->from_space, copy.from, copy.bytes, false);
+        if (worker->clock && !is_near(w, bulk, copy.to))
+            copy_in_time(w, op, &copy);
+        else if (!worker->clock && worker->request && is_plain && is_far)
+            copy_watched(w, op, &copy);
+        else
+            copy_at_once(w, op, &copy);
     }
 }
 

@@ -135,37 +135,54 @@ enum lowered lower_getctarank(struct lower *lower, struct op *op)
 
 /* ---- accesses ---- */
 
-/* The block whose shared memory an address is in; a fault when there is none, or it has less. */
-static const struct block *find_block(struct warp *w, const struct op *op, uint32_t lane, uint64_t at,
-                                      uint64_t bytes, bool writes)
+static _Noreturn void fault_of(struct warp *w, const struct op *op, uint32_t lane, uint64_t at,
+                               uint64_t bytes, bool writes, enum fault_kind kind, const char *format,
+                               uint64_t number)
 {
-    const struct block *block = w->isa.block, *other = block;
-    const char *what = writes ? "a write" : "a read";
+    char why[100];
+    snprintf(why, sizeof why, format, (unsigned long long)(at >> CLUSTER_SHARED_SHIFT),
+             (unsigned long long)number);
+    warp_fault(w, op, UINT32_C(1) << lane, kind, at, "%s of %llu bytes at 0x%llx of shared memory: %s",
+               writes ? "a write" : "a read", (unsigned long long)bytes, (unsigned long long)at, why);
+}
+
+/* The block whose shared memory an address is in, or NULL if a model that keeps time has it on another SM; a
+ * fault when there is none, or it has less. */
+static struct block *find_block(struct warp *w, const struct op *op, uint32_t lane, uint64_t at,
+                                uint64_t bytes, bool writes)
+{
+    struct block *block = w->isa.block, *other = block;
+    const struct cga *cluster = block->cluster;
     uint64_t rank = at >> CLUSTER_SHARED_SHIFT, offset = at & (WINDOW_BYTES - 1);
-    if (block->cluster && rank < block->cluster->size)
-        other = block->cluster->apart ? block : block->cluster->blocks[rank];
+    if (cluster && rank < cluster->size)
+        other = cluster->blocks[rank];
     else if (rank)
-        warp_fault(w, op, UINT32_C(1) << lane, FAULT_CLUSTER, at,
-                   "%s of %llu bytes at 0x%llx of shared memory: of block %llu, in a cluster of %u", what,
-                   (unsigned long long)bytes, (unsigned long long)at, (unsigned long long)rank,
-                   block->cluster ? block->cluster->size : 1);
-    if (!other)
-        warp_fault(w, op, UINT32_C(1) << lane, FAULT_CLUSTER, at,
-                   "%s of %llu bytes at 0x%llx of shared memory: block %llu of the cluster has ended", what,
-                   (unsigned long long)bytes, (unsigned long long)at, (unsigned long long)rank);
+        fault_of(w, op, lane, at, bytes, writes, FAULT_CLUSTER, "of block %llu, in a cluster of %llu",
+                 cluster ? cluster->size : 1);
+    if (!other && !cga_is_far(cluster, rank))
+        fault_of(w, op, lane, at, bytes, writes, FAULT_CLUSTER, "block %llu of the cluster has ended", 0);
     if (offset > block->shared_bytes || block->shared_bytes - offset < bytes)
-        warp_fault(w, op, UINT32_C(1) << lane, FAULT_ADDRESS, at,
-                   "%s of %llu bytes at 0x%llx of shared memory: block %llu of the cluster has %llu", what,
-                   (unsigned long long)bytes, (unsigned long long)at, (unsigned long long)rank,
-                   (unsigned long long)block->shared_bytes);
+        fault_of(w, op, lane, at, bytes, writes, FAULT_ADDRESS, "block %llu of the cluster has %llu",
+                 block->shared_bytes);
     return other;
+}
+
+char *access_cluster_place(struct warp *w, const struct op *op, uint32_t lane, uint64_t at, uint64_t bytes,
+                           bool writes)
+{
+    const struct block *block = find_block(w, op, lane, at, bytes, writes);
+    return block ? block->shared + (at & (WINDOW_BYTES - 1)) : NULL;
 }
 
 char *access_cluster_bytes(struct warp *w, const struct op *op, uint32_t lane, uint64_t at, uint64_t bytes,
                            bool writes)
 {
-    const struct block *block = find_block(w, op, lane, at, bytes, writes);
-    return block->shared + (at & (WINDOW_BYTES - 1));
+    char *place = access_cluster_place(w, op, lane, at, bytes, writes);
+    if (!place)
+        warp_fault(w, op, UINT32_C(1) << lane, FAULT_INSTRUCTION, at,
+                   "this instruction does not reach other blocks' shared memory in simulated time: use "
+                   "--mode functional");
+    return place;
 }
 
 lanes access_own(const struct warp *w, const uint64_t at[WARP_LANES], lanes active)

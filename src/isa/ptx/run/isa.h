@@ -12,6 +12,10 @@ void ptx_request_collect(const struct request *request, uint64_t line, lane_mask
                          uint32_t *masks);
 void ptx_request_deliver_old(const struct delivery *of, uint32_t lane, uint64_t old);
 void ptx_request_complete(struct isa_warp *warp, const struct delivery *of, const unsigned char *stage);
-void ptx_place(const struct kernel *kernel, uint32_t instruction, struct code_place *place);
+void ptx_find_shared(const struct kernel *kernel, const struct isa_code *code,
+                     struct code_variable *by_instruction);
+void ptx_place(const struct kernel *kernel, const struct isa_code *code, uint32_t instruction,
+               struct code_place *place);
+void ptx_signal(struct block *block, uint64_t offset, uint64_t operand);
 
 #endif

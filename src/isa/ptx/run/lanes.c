@@ -104,19 +104,6 @@ FOR_EACH_LEVEL void lanes_split(void *low, void *high, const void *from, lanes w
         e[i] = who >> i & 1 ? (uint32_t)(a[i] >> 32) : e[i];
 }
 
-/* The lane that a lane reads. */
-static inline __attribute__((always_inline)) uint32_t shuffle_from(enum shuffle kind, uint32_t lane,
-                                                                   uint32_t by, uint32_t c, uint32_t *allowed)
-{
-    uint32_t clamp = c & 31, segment = c >> 8 & 31, most = (lane & segment) | (clamp & ~segment);
-    uint32_t from = kind == SHUFFLE_UP          ? lane - by
-                    : kind == SHUFFLE_DOWN      ? lane + by
-                    : kind == SHUFFLE_BUTTERFLY ? lane ^ by
-                                                : (lane & segment) | (by & ~segment);
-    *allowed = kind == SHUFFLE_UP ? (int32_t)from >= (int32_t)most : from <= most;
-    return *allowed ? from & 31 : lane;
-}
-
 static inline __attribute__((always_inline)) lanes shuffle_all(enum shuffle kind, uint32_t *d,
                                                                const uint32_t *a, const uint32_t *b,
                                                                const uint32_t *c, lanes who)
@@ -124,7 +111,7 @@ static inline __attribute__((always_inline)) lanes shuffle_all(enum shuffle kind
     uint32_t from[WARP_LANES], allowed[WARP_LANES], got[WARP_LANES];
     lanes all = 0;
     for (uint32_t i = 0; i < WARP_LANES; i++)
-        from[i] = shuffle_from(kind, i, b[i] & 31, c[i], &allowed[i]);
+        from[i] = lanes_shuffle_source(kind, i, b[i], c[i], &allowed[i]);
     for (uint32_t i = 0; i < WARP_LANES; i++)
         got[i] = a[from[i]] & -(who >> from[i] & 1);
     for (uint32_t i = 0; i < WARP_LANES; i++)

@@ -48,4 +48,18 @@ void lanes_extend(void *to, const void *from, const struct extension *how, lanes
 enum shuffle { SHUFFLE_UP, SHUFFLE_DOWN, SHUFFLE_BUTTERFLY, SHUFFLE_INDEX };
 lanes lanes_shuffle(enum shuffle kind, void *to, const void *from, const void *by, const void *c, lanes who);
 
+/* The lane that one of them reads. */
+static inline __attribute__((always_inline)) uint32_t
+lanes_shuffle_source(enum shuffle kind, uint32_t lane, uint32_t b, uint32_t c, uint32_t *allowed)
+{
+    uint32_t by = b & 31;
+    uint32_t clamp = c & 31, segment = c >> 8 & 31, most = (lane & segment) | (clamp & ~segment);
+    uint32_t from = kind == SHUFFLE_UP          ? lane - by
+                    : kind == SHUFFLE_DOWN      ? lane + by
+                    : kind == SHUFFLE_BUTTERFLY ? lane ^ by
+                                                : (lane & segment) | (by & ~segment);
+    *allowed = kind == SHUFFLE_UP ? (int32_t)from >= (int32_t)most : from <= most;
+    return *allowed ? from & 31 : lane;
+}
+
 #endif

@@ -4,6 +4,9 @@
 #include "ptx_run/async.h"
 #include "ptx_run/isa.h"
 
+#include "exec/cga.h"
+#include "base/bits.h"
+
 #include <string.h>
 
 enum { PENDING_AT = 43, BYTES_AT = 21, EXPECTED_AT = 1 };
@@ -100,6 +103,24 @@ void mbarrier_signal(struct warp *w, const struct op *op, uint32_t lane, uint64_
         w->wait = WAIT_OVER;
 }
 
+void async_signal_lanes(struct warp *w, const struct op *op, const struct access *access, lanes who)
+{
+    struct request *request = w->isa.block->worker->request;
+    uint64_t bytes = (uint64_t)access->bytes * access->count;
+    lanes far = request ? (lanes)request->cluster & who : 0;
+    EACH_LANE (lane, who & ~far)
+        mbarrier_signal(w, op, lane, async_address(w, &access->barrier, lane), bytes);
+    EACH_LANE (lane, far) {
+        uint64_t at = async_address(w, &access->barrier, lane);
+        (void)access_cluster_place(w, op, lane, at, 8, true);
+        if ((at ^ request->of.at[lane]) >> CLUSTER_SHARED_SHIFT & 0xff)
+            warp_fault(w, op, UINT32_C(1) << lane, FAULT_INSTRUCTION, at,
+                       "a store whose barrier is in another block's shared memory than its bytes");
+        request->compare[lane] = at & (WINDOW_BYTES - 1);
+        request->signals = true;
+    }
+}
+
 void ptx_request_complete(struct isa_warp *warp, const struct delivery *of, const unsigned char *stage)
 {
     if (of->stage_bytes)
@@ -122,78 +143,166 @@ static void test(struct warp *w, const struct op *op, lanes active, char *const 
         uint64_t asked = lane_get(warp_at(w, op->b), m->parity ? 4 : 8, lane);
         done |= (lanes)is_done(m, load(places[lane]), asked) << lane;
     }
+    if (w->isa.block->worker->request)
+        w->isa.block->worker->request->shared_done = done;
     w->spins++;
     w->wait = done == active ? WAIT_OVER : WAIT_LONGER; /* others must arrive first */
+    if (UNLIKELY(m->access.acquires) && w->isa.block->cluster && w->isa.block->worker->request)
+        w->isa.block->worker->request->forgets = done != 0;
     predicate_set(w, op->d, active, done);
 }
 
-/* As an H200, which ends the kernel when there is nobody left to arrive. */
-/* Bytes to come are at most so many; more ends the kernel, too. */
-static uint64_t count_bytes(struct warp *w, const struct op *op, uint32_t lane, uint64_t state,
-                            uint64_t bytes, bool come)
+/* ---- operations ---- */
+
+/* What an operation of a lane is made of; for a barrier of a block on another SM it travels as one number. */
+struct signal {
+    enum mbarrier_op op;
+    uint32_t count, bytes; /* that arrive; that are expected or come */
+};
+
+/* One below 2^32 is MBARRIER_COMPLETE, as isa/warp.h wants it. */
+static uint64_t pack_signal(const struct signal *signal)
+{
+    uint64_t op = signal->op == MBARRIER_COMPLETE ? 0 : (uint64_t)signal->op + 1;
+    return op << 56 | (uint64_t)(signal->count & COUNT_MASK) << 32 | signal->bytes;
+}
+
+static struct signal unpack_signal(uint64_t operand)
+{
+    uint64_t op = operand >> 56;
+    return (struct signal){.op = op ? (enum mbarrier_op)(op - 1) : MBARRIER_COMPLETE,
+                           .count = (uint32_t)(operand >> 32 & COUNT_MASK),
+                           .bytes = (uint32_t)operand};
+}
+
+enum { WHY_BYTES = 160 };
+
+/* Bytes to come are at most so many; more ends the kernel, as on an H200. */
+static bool count_bytes(uint64_t *state, uint64_t bytes, bool come, char why[WHY_BYTES])
 {
     const int64_t most = (1 << 20) - 1;
-    int64_t before = -(int64_t)((int64_t)(state << (64 - 42)) >> (64 - 42 + BYTES_AT)); /* with its sign */
+    int64_t before = -(int64_t)((int64_t)(*state << (64 - 42)) >> (64 - 42 + BYTES_AT)); /* with its sign */
     int64_t after = come ? before - (int64_t)bytes : before + (int64_t)bytes;
-    if ((int64_t)bytes > most || after > most || after < -most)
-        warp_fault(w, op, UINT32_C(1) << lane, FAULT_CLUSTER, 0,
-                   "%llu bytes %s a barrier that waits for %lld: it can count %lld",
-                   (unsigned long long)bytes, come ? "come to" : "are expected by", (long long)before,
-                   (long long)most);
-    return expect_bytes(state, come ? -bytes : bytes);
+    *state = expect_bytes(*state, come ? -bytes : bytes);
+    if ((int64_t)bytes <= most && after <= most && after >= -most)
+        return true;
+    snprintf(why, WHY_BYTES, "%llu bytes %s a barrier that waits for %lld: it can count %lld",
+             (unsigned long long)bytes, come ? "come to" : "are expected by", (long long)before,
+             (long long)most);
+    return false;
 }
 
-static void check_arrival(struct warp *w, const struct op *op, uint32_t lane, uint64_t state, uint64_t count)
+/* The state after it; false: why it ends the kernel, as on an H200, also when nobody is left to arrive. */
+static bool operate(const struct signal *signal, uint64_t *state, char why[WHY_BYTES])
 {
-    if (pending_of(state) < count)
-        warp_fault(w, op, UINT32_C(1) << lane, FAULT_CLUSTER, 0,
-                   "%llu arrivals at a barrier that waits for %llu more in its phase, or was not initialized",
-                   (unsigned long long)count, (unsigned long long)pending_of(state));
+    if (signal->op == MBARRIER_EXPECT || signal->op == MBARRIER_COMPLETE)
+        return count_bytes(state, signal->bytes, signal->op == MBARRIER_COMPLETE, why);
+    if (pending_of(*state) < signal->count) {
+        snprintf(why, WHY_BYTES,
+                 "%llu arrivals at a barrier that waits for %llu more in its phase, or was not initialized",
+                 (unsigned long long)signal->count, (unsigned long long)pending_of(*state));
+        return false;
+    }
+    if (signal->bytes && !count_bytes(state, signal->bytes, false, why))
+        return false;
+    *state = arrive(*state, signal->count, signal->op == MBARRIER_ARRIVE_DROP);
+    return true;
 }
 
-/* One lane's operation; gives the state after it. */
-static uint64_t operate(struct warp *w, const struct op *op, uint32_t lane, uint64_t state)
+/* One lane's. */
+static struct signal signal_of(const struct warp *w, const struct op *op, uint32_t lane)
 {
     const struct mbarrier *m = op->more;
-    uint64_t operand = m->has_count ? ((const uint32_t *)warp_at(w, op->b))[lane] : 0;
-    uint64_t count = m->has_count && !m->expects ? operand : 1;
-    switch (m->op) {
-    case MBARRIER_INIT:
-        return mbarrier_new(operand);
-    case MBARRIER_INVAL: /* its last state stays there, as on an H200, and who waits late finds it */
+    uint32_t operand = m->has_count ? ((const uint32_t *)warp_at(w, op->b))[lane] : 0;
+    bool counts_bytes = m->expects || m->op == MBARRIER_EXPECT || m->op == MBARRIER_COMPLETE;
+    return (struct signal){.op = m->op,
+                           .count = m->has_count && !counts_bytes ? operand : 1,
+                           .bytes = counts_bytes ? operand : 0};
+}
+
+/* Gives the state after it. */
+static uint64_t operate_lane(struct warp *w, const struct op *op, uint32_t lane, uint64_t state)
+{
+    const struct mbarrier *m = op->more;
+    struct signal signal = signal_of(w, op, lane);
+    char why[WHY_BYTES];
+    if (m->op == MBARRIER_INIT)
+        return mbarrier_new(m->has_count ? ((const uint32_t *)warp_at(w, op->b))[lane] : 0);
+    if (m->op == MBARRIER_INVAL) /* its last state stays there, as on an H200, and who waits late finds it */
         return state;
-    case MBARRIER_COPY_ARRIVE: /* the copies before it are done already */
+    if (m->op == MBARRIER_COPY_ARRIVE) /* the copies before it are done already */
         return m->noinc ? arrive(state, 1, false) : state;
-    case MBARRIER_EXPECT:
-        return count_bytes(w, op, lane, state, operand, false);
-    case MBARRIER_COMPLETE:
-        return count_bytes(w, op, lane, state, operand, true);
-    default:
-        check_arrival(w, op, lane, state, count);
-        if (m->returns) /* the state before names the phase to wait for; an H200 gives half of it */
-            ((uint64_t *)warp_at(w, op->d))[lane] =
-                (state & ~UINT64_C(0xffffffff)) | (m->keeps ? 1 : operand);
-        if (m->expects)
-            state = count_bytes(w, op, lane, state, operand, false);
-        return arrive(state, count, m->op == MBARRIER_ARRIVE_DROP);
+    uint64_t before = state;
+    if (!operate(&signal, &state, why))
+        warp_fault(w, op, UINT32_C(1) << lane, FAULT_CLUSTER, 0, "%s", why);
+    if (m->returns) /* the state before names the phase to wait for; an H200 gives half of it */
+        ((uint64_t *)warp_at(w, op->d))[lane] =
+            (before & ~UINT64_C(0xffffffff)) | (m->keeps       ? 1
+                                                : m->has_count ? ((const uint32_t *)warp_at(w, op->b))[lane]
+                                                               : 0);
+    return state;
+}
+
+/* Barriers of blocks on other SMs. */
+static void request_signals(struct warp *w, const struct op *op, lanes far)
+{
+    const struct mbarrier *m = op->more;
+    struct request *request = w->isa.block->worker->request;
+    bool is_possible = m->op == MBARRIER_ARRIVE || m->op == MBARRIER_ARRIVE_DROP ||
+                       m->op == MBARRIER_EXPECT || m->op == MBARRIER_COMPLETE;
+    if (!is_possible || m->returns)
+        warp_fault(w, op, far, FAULT_INSTRUCTION, 0,
+                   "this operation is not possible on a barrier of another block");
+    request->of.kind = REQUEST_SIGNAL;
+    EACH_LANE (lane, far) {
+        struct signal signal = signal_of(w, op, lane);
+        request->operand[lane] = pack_signal(&signal);
     }
+}
+
+static uint8_t sync_of(enum mbarrier_op op)
+{
+    return op == MBARRIER_INIT                                ? SYNC_INIT
+           : op == MBARRIER_INVAL                             ? SYNC_END
+           : op == MBARRIER_TEST || op == MBARRIER_TRY        ? SYNC_TEST
+           : op == MBARRIER_EXPECT || op == MBARRIER_COMPLETE ? SYNC_EXPECT
+                                                              : SYNC_ARRIVE;
+}
+
+void ptx_signal(struct block *block, uint64_t offset, uint64_t operand)
+{
+    struct signal signal = unpack_signal(operand);
+    char *place = block->shared + offset, why[WHY_BYTES];
+    uint64_t state = load(place);
+    bool ended;
+    if (!operate(&signal, &state, why))
+        block_fault(block, 0, FAULT_CLUSTER, offset,
+                    "a barrier in its shared memory, by another block of the cluster", why);
+    store(place, signal.op == MBARRIER_EXPECT ? state : finish(state, &ended));
 }
 
 static void run_mbarrier(struct warp *w, const struct op *op, lanes active)
 {
     const struct mbarrier *m = op->more;
+    struct request *request = w->isa.block->worker->request;
     char *places[WARP_LANES];
     w->wait = WAIT_NOT;
     access_resolve(w, op, &m->access, active, places);
-    if (w->isa.block->worker->request)
-        w->isa.block->worker->request->shared_use = SHARED_SYNC;
+    if (request) {
+        request->shared_use = SHARED_SYNC;
+        request->shared_sync = sync_of(m->op);
+        if (UNLIKELY(request->cluster)) {
+            request_signals(w, op, (lanes)request->cluster);
+            active &= ~(lanes)request->cluster;
+        }
+    }
     if (m->op == MBARRIER_TEST || m->op == MBARRIER_TRY) {
         test(w, op, active, places);
         return;
     }
     EACH_LANE (lane, active) {
         bool ended = false;
-        uint64_t state = operate(w, op, lane, load(places[lane]));
+        uint64_t state = operate_lane(w, op, lane, load(places[lane]));
         if (m->op != MBARRIER_INIT && m->op != MBARRIER_INVAL && m->op != MBARRIER_EXPECT)
             state = finish(state, &ended);
         if (ended)
@@ -260,7 +369,10 @@ enum lowered lower_mbarrier(struct lower *lower, struct op *op)
     m->access.space = access_space_named(opcode);
     m->access.bytes = 8;
     m->access.count = 1;
-    m->access.writes = true;
+    m->access.writes = m->access.reaches = true;
+    m->access.acquires = access_acquires(opcode);
+    if (access_releases(opcode))
+        op->role = ROLE_CLUSTER_ARRIVE;
     if (!lower_address(lower, lower_operand(lower, i++), op, &m->access))
         return LOWER_FAILED;
     m->has_count = i < lower->inst->count;

@@ -66,9 +66,12 @@ void code_where(const struct code *code, const struct op *op, struct text *text)
     place_tell(&place, text);
 }
 
-void ptx_place(const struct kernel *base, uint32_t op, struct code_place *place)
+void ptx_place(const struct kernel *base, const struct isa_code *isa, uint32_t op, struct code_place *place)
 {
     const struct ptx_kernel *kernel = ptx_kernel_of(base);
     const struct code *code = kernel->codes[kernel->function];
+    for (size_t i = 0; isa && i < kernel->program->function_count; i++)
+        if (kernel->codes[i] && &kernel->codes[i]->isa == isa)
+            code = kernel->codes[i];
     code_place(code, &code->ops[op], place);
 }

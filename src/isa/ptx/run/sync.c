@@ -61,6 +61,27 @@ static lanes waiting_for(struct warp *w, const struct meeting *meeting, bool lea
     return there;
 }
 
+/* Whether somebody wants to know who came together. */
+static bool is_looked_at(const struct warp *w)
+{
+    const struct request *request = w->isa.block->worker->request;
+    return UNLIKELY(request) && request->looks;
+}
+
+/* For observers: these lanes have come together. */
+static void note_gathering(struct warp *w, const struct sync_form *form, const char *registers, lanes there,
+                           lanes missing)
+{
+    struct gathering *gathering = &w->isa.block->gathering;
+    *gathering =
+        (struct gathering){.lanes = there, .alive = w->alive, .warp = w->isa.index, .missing = missing};
+    if (form->who != MEMBERS_GIVEN)
+        return;
+    const uint32_t *masks = (const void *)(registers + form->members);
+    EACH_LANE (lane, there)
+        gathering->outside |= (lanes)(~masks[lane] >> lane & 1) << lane;
+}
+
 /* Runs what can run now. With `force`, who waits for threads that never come goes on without them, as on a
  * GPU, where the result is then undefined. */
 bool warp_check_sync(struct warp *w, bool force)
@@ -78,6 +99,8 @@ bool warp_check_sync(struct warp *w, bool force)
         w->now = f;
         warp_use_frame(w);
         waiting_for(w, &meeting, true); /* before the masks may be overwritten */
+        if (is_looked_at(w))
+            note_gathering(w, form, w->registers, there, meeting.members & ~there);
         if (form->run)
             form->run(w, meeting.op, there);
         w->now = was;
@@ -105,6 +128,8 @@ static enum next run_sync(struct warp *w, const struct op *op, lanes active)
     const struct sync_form *form = op->more;
     lanes wanted = members_of(w, form, w->registers, active) & w->alive;
     if (LIKELY(!(wanted & ~active))) {
+        if (is_looked_at(w))
+            note_gathering(w, form, w->registers, active, 0);
         if (form->run)
             form->run(w, op, active);
         return NEXT_OP;
@@ -152,11 +177,24 @@ struct shuffle_form {
     uint32_t predicate;
 };
 
+/* For observers: who reads a lane that takes no part. */
+static void note_lonely(struct warp *w, const struct shuffle_form *form, const uint32_t *b, const uint32_t *c,
+                        lanes active)
+{
+    uint32_t allowed;
+    EACH_LANE (lane, active)
+        w->isa.block->gathering.lonely |=
+            (lane_mask)(~active >> lanes_shuffle_source(form->kind, lane, b[lane], c[lane], &allowed) & 1)
+            << lane;
+}
+
 static void run_shuffle(struct warp *w, const struct op *op, lanes active)
 {
     const struct shuffle_form *form = op->more;
-    lanes inside = lanes_shuffle(form->kind, warp_at(w, op->d), warp_at(w, op->a), warp_at(w, op->b),
-                                 warp_at(w, op->c), active);
+    const uint32_t *b = warp_at(w, op->b), *c = warp_at(w, op->c);
+    if (active != UINT32_MAX && is_looked_at(w))
+        note_lonely(w, form, b, c, active);
+    lanes inside = lanes_shuffle(form->kind, warp_at(w, op->d), warp_at(w, op->a), b, c, active);
     if (form->has_predicate)
         predicate_set(w, form->predicate, active, inside);
 }

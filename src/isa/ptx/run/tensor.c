@@ -123,32 +123,11 @@ static void fill(const struct tensormap *map, char *to, uint64_t bytes)
         memcpy(to + i, value, size);
 }
 
-/* Rounded to the 19 bits that tensor cores take, as an H200 does it: to the nearest, ties to even. */
-static uint32_t as_tf32(uint32_t bits)
-{
-    enum { LOW = 13 };
-    if ((bits & 0x7fffffff) > 0x7f800000)
-        return 0x7fffe000;
-    bits += (1u << (LOW - 1)) - 1 + (bits >> LOW & 1);
-    return bits >> LOW << LOW;
-}
-
-static bool changes_values(const struct tensormap *map)
-{
-    return map->type == TENSORMAP_TF32 || map->type == TENSORMAP_TF32_FTZ;
-}
-
 static void load_bytes(const struct tensormap *map, char *to, const char *from, uint64_t bytes)
 {
     memcpy(to, from, bytes);
-    for (uint64_t i = 0; changes_values(map) && i < bytes; i += 4) {
-        uint32_t value;
-        memcpy(&value, to + i, 4);
-        value = as_tf32(value);
-        if (map->type == TENSORMAP_TF32_FTZ && !(value & 0x7f800000))
-            value &= 0x80000000;
-        memcpy(to + i, &value, 4);
-    }
+    if (tensormap_rounds(map))
+        tensormap_round(tensormap_rounds(map), to, bytes);
 }
 
 /* ---- instructions ---- */
@@ -209,26 +188,50 @@ struct move {
     uint32_t lane;
     const struct tensormap *map;
     uint32_t element_bytes;
-    char *box;          /* on the host */
+    char *box;          /* on the host; NULL: other blocks alone get it */
     uint64_t shared_at; /* its address */
+    bool for_others;    /* blocks of the cluster, in a model that keeps time */
     const struct async_reduction *reduction;
     bool requests; /* a model that keeps time copies */
 };
 
+/* Where bytes of the box are in shared memory: from its beginning on. */
+static uint64_t place_in_box(const struct move *move, uint64_t offset)
+{
+    return swizzled(move->map, move->shared_at + offset) - move->shared_at;
+}
+
 static void move_bytes(const struct move *move, uint64_t global, uint64_t offset, uint64_t bytes)
 {
     const struct tensor *tensor = move->op->more;
-    char *near = move->box + (swizzled(move->map, move->shared_at + offset) - move->shared_at);
+    uint64_t place = place_in_box(move, offset);
+    char *near = move->box ? move->box + place : NULL;
     bool writes = tensor->kind != TENSOR_LOAD;
     char *far = access_bytes(move->w, move->op, move->lane, PTX_GLOBAL, global, bytes, writes);
     if (move->requests)
-        async_request(move->w, move->lane, global, near, bytes, writes);
+        async_request(move->w, move->lane, global, near, (move->shared_at + place) & (WINDOW_BYTES - 1),
+                      bytes, writes);
     else if (tensor->kind == TENSOR_LOAD)
         load_bytes(move->map, near, far, bytes);
     else if (tensor->kind == TENSOR_STORE)
         memcpy(far, near, bytes);
     else
         async_reduce(move->reduction, far, near, bytes, true);
+}
+
+static void fill_bytes(const struct move *move, uint64_t offset, uint64_t bytes)
+{
+    uint32_t size = tensormap_type_bytes(move->map->type);
+    uint64_t place = place_in_box(move, offset);
+    uint64_t what = !move->map->fills_nan ? PIECE_IS_ZERO
+                    : size == 2           ? PIECE_IS_NAN16
+                    : size == 4           ? PIECE_IS_NAN32
+                                          : PIECE_IS_NAN64;
+    if (move->box)
+        fill(move->map, move->box + place, bytes);
+    if (move->for_others)
+        async_request(move->w, move->lane, what, NULL, (move->shared_at + place) & (WINDOW_BYTES - 1), bytes,
+                      false);
 }
 
 /* A row in parts that lie side by side in shared memory, too: all of it, or 16 bytes. */
@@ -241,11 +244,8 @@ static void move_row(const struct move *move, const struct row *row)
         part = min_u64(unit - at % unit, all - at);
         uint64_t from = at > row->first * size ? at : row->first * size;
         uint64_t to = min_u64(at + part, row->end * size);
-        if (tensor->kind == TENSOR_LOAD && (from > at || to < at + part)) {
-            char *place =
-                move->box + (swizzled(move->map, move->shared_at + row->box + at) - move->shared_at);
-            fill(move->map, place, part);
-        }
+        if (tensor->kind == TENSOR_LOAD && (from > at || to < at + part))
+            fill_bytes(move, row->box + at, part);
         if (from < to)
             move_bytes(move, row->global + from, row->box + from, to - from);
     }
@@ -289,29 +289,40 @@ static void load(struct move *move, const struct walk *walk, uint64_t shared)
         move->box = access_bytes(w, move->op, move->lane, PTX_CLUSTER, move->shared_at, room_of(walk), true);
         copy_box(move, *walk);
         barrier = async_address_of(barrier, counts);
-        if (move->requests)
-            async_request_barrier(w, move->op, move->lane,
-                                  access_bytes(w, move->op, move->lane, PTX_CLUSTER, barrier, 8, true),
-                                  bytes);
-        else
-            mbarrier_signal(w, move->op, move->lane, barrier, bytes);
+        mbarrier_signal(w, move->op, move->lane, barrier, bytes);
     }
+}
+
+/* The same in time: one read of memory for all blocks that get it. */
+static void load_in_time(struct move *move, const struct walk *walk, uint64_t shared)
+{
+    const struct tensor *tensor = move->op->more;
+    struct warp *w = move->w;
+    uint64_t barrier = async_address(w, &tensor->barrier, move->lane);
+    uint64_t own = w->isa.block->shared_from | (shared & (WINDOW_BYTES - 1));
+    if (!tensor->targets.has_mask && (shared ^ barrier) >> CLUSTER_SHARED_SHIFT)
+        warp_fault(w, move->op, UINT32_C(1) << move->lane, FAULT_INSTRUCTION, barrier,
+                   "a copy whose barrier is in another block's shared memory than its bytes");
+    struct async_ends ends = async_ends(w, move->op, move->lane, &tensor->targets, shared, room_of(walk));
+    move->shared_at = own;
+    move->for_others = ends.others != 0;
+    if (ends.is_own)
+        move->box = access_bytes(w, move->op, move->lane, PTX_CLUSTER, own, room_of(walk), true);
+    copy_box(move, *walk);
+    async_request_barrier(w, move->op, move->lane, ends, barrier, box_bytes(walk));
+    w->isa.block->worker->request->of.rounds = (uint8_t)tensormap_rounds(move->map);
 }
 
 static void run_tensor(struct warp *w, const struct op *op, lanes active)
 {
     const struct tensor *tensor = op->more;
     w->wait = WAIT_NOT;
-    if (tensor->targets.has_mask || tensor->kind == TENSOR_REDUCE)
-        async_check_timed(w, op, active);
     EACH_LANE (lane, active) {
         struct tensormap map;
         struct walk walk;
         struct async_reduction reduction;
         read_map(w, op, lane, async_address(w, &tensor->map, lane), &map);
         begin_copy(w, op, lane, &map, &walk);
-        if (changes_values(&map))
-            async_check_timed(w, op, active);
         struct move move = {.w = w,
                             .op = op,
                             .lane = lane,
@@ -329,12 +340,14 @@ static void run_tensor(struct warp *w, const struct op *op, lanes active)
                        "this reduction is not possible with elements of type %s",
                        tensormap_type_name(map.type));
         if (tensor->kind == TENSOR_LOAD) {
-            load(&move, &walk, shared);
+            (move.requests ? load_in_time : load)(&move, &walk, shared);
             continue;
         }
         move.shared_at = shared;
         move.box = access_bytes(w, op, lane, PTX_CLUSTER, shared, room_of(&walk), false);
         copy_box(&move, walk);
+        if (move.requests && tensor->kind == TENSOR_REDUCE)
+            async_request_reduction(w, &reduction);
     }
 }
 

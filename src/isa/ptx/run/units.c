@@ -484,6 +484,12 @@ static void run_matrix_memory(struct warp *w, const struct op *op, lanes active)
             access.bytes = runs[i].bytes;
             moved.value = op->value + runs[i].offset;
             access_resolve(w, &moved, &access, UINT32_C(1) << lane, places);
+            if (in_block(w, places[lane]))
+                access_tell(w, lane, true,
+                            (uint64_t)(places[lane] - w->isa.block->shared) + w->isa.block->shared_from,
+                            runs[i].bytes, stores);
+            else
+                access_tell(w, lane, false, (uintptr_t)places[lane], runs[i].bytes, stores);
             char *value = (char *)warp_at(w, x->d[runs[i].number]) + (size_t)wide * lane + runs[i].byte;
             if (request && !in_block(w, places[lane])) {
                 request->of.kind = REQUEST_PIECES;

@@ -1,0 +1,52 @@
+/* A run, or several, as one HTML file that needs nothing else: figures, drawings, sources.
+ *
+ * The file holds a style sheet, scripts, and the data as JSON in a script element of its own. All text of
+ * runs gets onto the page as text nodes. The browser is told (Content-Security-Policy) to load nothing. */
+#ifndef PAGE_PAGE_H
+#define PAGE_PAGE_H
+
+#include "base/text.h"
+#include "report/json.h"
+#include "report/runfile.h"
+
+#include <stdio.h>
+
+/* Code of a module, a line at a time: `at` is its number, or where it is in machine code. */
+struct html_lines {
+    struct json_writer *json;
+    uint32_t from, to; /* what is wanted */
+    struct html_line {
+        uint32_t at;
+        struct text text;
+    } * list;
+    size_t count, capacity;
+};
+void html_lines_add(struct html_lines *lines, uint32_t at, const char *text, size_t bytes);
+
+struct html_request {
+    const struct runfile *runs;
+    size_t run_count;
+    bool no_sources;
+    /* Gives the lines of a module that a profile names, as far as they can be read; or NULL. */
+    void (*code)(void *user, const char *module, struct html_lines *lines);
+    /* Adds members to the data: what was compared, measured or drawn; or NULL. */
+    void (*more)(void *user, struct json_writer *json);
+    void *user;
+};
+
+void html_write(const struct html_request *request, FILE *file);
+
+/* ---- for this room ---- */
+
+void html_run_write(const struct html_request *request, const struct runfile *run, struct json_writer *json);
+void html_kernels_write(const struct runfile *run, struct json_writer *json);
+void html_launches_write(const struct runfile *run, struct json_writer *json);
+void html_series_write(const struct json_value *series, struct json_writer *json);
+void html_sources_write(const struct html_request *request, const struct runfile *run,
+                        struct json_writer *json);
+
+/* Floating-point operations of each thread that executes such an instruction once; 0: it does none. `kind`
+ * becomes "fp16", "fp32", "fp64" or "tensor". */
+double html_flops(const char *instruction, const char **kind);
+
+#endif
