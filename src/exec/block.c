@@ -39,6 +39,7 @@ void grid_fini(struct grid *grid)
 _Noreturn void block_fault(struct block *block, uint32_t thread, enum fault_kind kind, uint64_t address,
                            const char *where, const char *what)
 {
+    block_meets(block); /* of several faults, the one that comes first in order */
     struct grid *grid = block->worker->grid;
     const uint32_t *size = grid->launch->block;
     pthread_mutex_lock(&grid->lock);
@@ -89,6 +90,7 @@ static void block_start(struct worker *worker, struct block *block, uint64_t num
         block->shared_from = block->rank << CLUSTER_SHARED_SHIFT;
     }
     block->patience = PATIENCE;
+    block->before_meeting = 0;
     memset(block->barriers, 0, sizeof block->barriers);
     block->opened = false;
     block->instructions = block->clock_reads = 0;

@@ -2,6 +2,7 @@
 #ifndef EXEC_BLOCK_H
 #define EXEC_BLOCK_H
 
+#include "base/bits.h"
 #include "base/text.h"
 #include "exec/exec.h"
 #include "exec/image.h"
@@ -63,6 +64,7 @@ struct block {
     void *observed;            /* an observer's own */
     uint64_t settled;          /* stepwise.c: a bit for each warp whose next instruction is known */
     bool opened;               /* warps that waited may go on, since whoever resets this last looked */
+    uint64_t before_meeting;   /* its instructions before it first met others (block_meets); or 0 */
     uint32_t patience;         /* reads of what others write, before others have their turn */
     struct block *next;        /* in the worker's list */
     struct block *made_before; /* of the same worker */
@@ -91,6 +93,10 @@ struct worker {
     struct text line;        /* of printf */
     bool leads;              /* it shows how far the launch is */
     uint32_t looks;          /* whether it is time to show that */
+    struct ahead *ahead;     /* its launch, where blocks run ahead of their turns (exec/ahead.h); or NULL */
+    bool is_ahead;           /* its block does */
+    bool has_turn;           /* its block had the next turn meanwhile; */
+    pthread_cond_t turn;     /* this tells a worker that waits for it */
     uint32_t waits;          /* turns in which blocks only waited */
     double waiting_from;     /* since when its blocks only waited; 0: they do not */
 };
@@ -148,6 +154,21 @@ void block_free(struct block *block);
 /* Raises a fault of a thread (by its number in the block), unless there was one before. Does not return. */
 _Noreturn void block_fault(struct block *block, uint32_t thread, enum fault_kind kind, uint64_t address,
                            const char *where, const char *what);
+
+/* A worker whose block runs ahead of its turn: returns when it has the turn. */
+void ahead_await(struct worker *worker);
+
+/* Before an instruction by which a block may learn of others, or they of it. */
+static inline void block_meets(struct block *block)
+{
+    struct worker *worker = block->worker;
+    if (UNLIKELY(worker->is_ahead))
+        ahead_await(worker);
+    if (UNLIKELY(!block->before_meeting))
+        block->before_meeting = worker->result.warp_instructions - block->clock_from;
+}
+
+void launch_add_counts(struct launch_result *sum, const struct launch_result *part);
 
 /* For checkpoints: where it points to is written apart. */
 struct delivery team_bare_delivery(const struct delivery *of);

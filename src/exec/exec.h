@@ -29,6 +29,7 @@ struct kernel_facts {
     uint32_t ptx_version, target; /* 90, 75 */
     bool launches;                /* it may launch others (struct device_calls) */
     bool ordered; /* its result may depend on the order of blocks, so they run one after another */
+    bool meets;   /* its warps say when that begins to matter (block_meets) */
 };
 
 /* Each instruction set's own begins with it. */
@@ -43,6 +44,7 @@ struct kernel {
     uint64_t code_bytes;         /* of all its machine instructions */
     uint32_t access_count;       /* places in its code that access memory */
     uint64_t dynamic_shared_at;  /* where the launch's part of shared memory begins */
+    _Atomic uint64_t block_cost; /* warp instructions of a block, in the last launch; 0: there was none */
     bool prepared, failed;
     struct err why; /* it failed */
     pthread_mutex_t lock;

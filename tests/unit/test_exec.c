@@ -278,6 +278,36 @@ static void test_resident_blocks_all_begin(void **state)
     }
 }
 
+/* nvcc extends signs within one register. */
+static void test_conversions_in_wider_registers(void **state)
+{
+    (void)state;
+    expect_good((struct run){
+        .body = "mov.u64 %rd2, 0x180000080; cvt.s64.s32 %rd3, %rd2; st.global.u64 [%rd1], %rd3;\n"
+                "cvt.u64.u8 %rd3, %rd2; st.global.u64 [%rd1+8], %rd3;\n"
+                "mov.u32 %r2, 0x1ff80; cvt.s32.s8 %r3, %r2; st.global.u32 [%rd1+16], %r3;\n"
+                "cvt.u32.u16 %r3, %r2; st.global.u32 [%rd1+20], %r3;\n"
+                "cvt.s64.s16 %rd3, %r2; st.global.u64 [%rd1+24], %rd3;\n"
+                "setp.lt.u32 %p1, %r1, 8; mov.u32 %r4, 5; @%p1 cvt.u32.u8 %r4, %r2;\n"
+                "setp.eq.u32 %p1, %r1, 9; @%p1 st.global.u32 [%rd1+32], %r4;"});
+    static const uint32_t expected[] = {0x80000080, 0xffffffff, 0x80,       0, 0xffffff80,
+                                        0xff80,     0xffffff80, 0xffffffff, 5};
+    assert_memory_equal(memory, expected, sizeof expected);
+}
+
+static void test_policies_of_the_l2(void **state)
+{
+    (void)state;
+    expect_good((struct run){
+        .body = "createpolicy.range.global.L2::evict_last.L2::evict_unchanged.b64 %rd2, [%rd1], 64, 128;\n"
+                "createpolicy.fractional.L2::evict_first.b64 %rd3, 0.5;\n"
+                "mov.u32 %r2, 7; st.global.L2::cache_hint.u32 [%rd1], %r2, %rd2;\n"
+                "ld.global.L2::cache_hint.u32 %r3, [%rd1], %rd3; st.global.u32 [%rd1+4], %r3;",
+        .ptx = "8.0",
+        .sm = "90"});
+    assert_int_equal(memory[1], 7);
+}
+
 static void test_constants_of_functions(void **state)
 {
     (void)state;
@@ -671,6 +701,8 @@ int main(void)
                                        TEST(test_recursion),
                                        TEST(test_limits_of_loops_with_barriers),
                                        TEST(test_resident_blocks_all_begin),
+                                       TEST(test_conversions_in_wider_registers),
+                                       TEST(test_policies_of_the_l2),
                                        TEST(test_constants_of_functions),
                                        TEST(test_special_registers_by_block),
                                        TEST(test_aliases_and_tables),

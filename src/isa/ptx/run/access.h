@@ -25,9 +25,9 @@ struct access {
     bool passes_by; /* the SM's own cache */
     bool acquires;
     bool is_const;
-    uint8_t order, scope;  /* enum access_order, access_scope */
-    bool by_register;      /* a parameter of a call: memory only here */
-    bool counts;           /* st.async, red.async: this barrier counts the bytes */
+    uint8_t order, scope; /* enum access_order, access_scope */
+    bool by_register;     /* a parameter of a call: memory only here */
+    bool counts;          /* st.async, red.async: this barrier counts the bytes */
     struct async_address barrier;
     bool reaches;          /* blocks on other SMs: access_resolve leaves them to the executor */
     bool in_halves;        /* 8 bytes of local memory may be two words, LOCAL_STRIDE apart */

@@ -38,6 +38,7 @@ enum op_flag {
     OP_EXITS = 16,  /* all its threads end here */
     OP_PAUSES = 32, /* a load that makes a warp wait long enough for the block's others to come as far */
     OP_WAITS = 64,  /* of a barrier in memory: enum wait of the warp says whether its turn ends */
+    OP_MEETS = 128, /* others may see it, or it them, in a kernel to which the order of blocks matters */
 };
 
 struct op {

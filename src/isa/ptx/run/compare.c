@@ -143,6 +143,12 @@ static void run_cvt(struct warp *w, const struct op *op, lanes active)
         lane_set(warp_at(w, op->d), cvt->to_bytes, i, result[i]);
 }
 
+/* Between integers, in registers of other widths than a row has. */
+static void run_extend(struct warp *w, const struct op *op, lanes active)
+{
+    lanes_extend(warp_at(w, op->d), warp_at(w, op->a), op->more, active);
+}
+
 static bool fits_row(const struct lower *lower, int row)
 {
     if (row < 0)
@@ -189,6 +195,18 @@ enum lowered lower_cvt(struct lower *lower, struct op *op)
             if (!lower_source(lower, source, type, places[i]))
                 return LOWER_FAILED;
         }
+    }
+    bool from_signed;
+    if (convert_extends(&cvt->how, &from_signed)) {
+        struct extension *extension = lower_own(lower, sizeof *extension);
+        *extension = (struct extension){.to_bytes = cvt->to_bytes,
+                                        .from_bytes = cvt->from_bytes,
+                                        .to_bits = cvt->how.to_bits,
+                                        .from_bits = cvt->how.from_bits,
+                                        .to_signed = cvt->how.to_signed,
+                                        .from_signed = from_signed};
+        op->run.exec = run_extend;
+        op->more = extension;
     }
     return LOWERED;
 }

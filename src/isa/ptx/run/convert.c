@@ -219,3 +219,9 @@ uint64_t convert(const struct conversion *how, uint64_t a, uint64_t b)
     uint64_t low = how->two ? b : a, high = how->two ? a : a >> how->from->bits;
     return convert_one(how, high) << how->to->bits | convert_one(how, low);
 }
+
+bool convert_extends(const struct conversion *how, bool *from_signed)
+{
+    *from_signed = how->from->is_signed;
+    return !how->from->format && !how->to->format && !how->sat && !how->two;
+}

@@ -25,4 +25,7 @@ bool conversion_parse(const char *opcode, struct conversion *how);
 /* Only as many bits of the sources count as their type has; the result's other bits are 0. */
 uint64_t convert(const struct conversion *how, uint64_t a, uint64_t b);
 
+/* It only cuts and extends integers: tells whether their sign counts. */
+bool convert_extends(const struct conversion *how, bool *from_signed);
+
 #endif

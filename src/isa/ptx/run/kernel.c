@@ -2,7 +2,7 @@
 #include "ptx_run/builtin.h"
 #include "ptx_run/code.h"
 #include "ptx_run/isa.h"
-#include "ptx_run/async.h"
+#include "ptx_run/meet.h"
 #include "base/bits.h"
 #include "base/mem.h"
 #include "ptx/flow.h"
@@ -67,25 +67,6 @@ static uint8_t *find_reads(const struct ptx_function *f)
     return read;
 }
 
-/* Whether the order of blocks may be seen by this instruction. */
-static bool is_ordered(const struct ptx_function *f, const struct ptx_inst *inst, const uint8_t *read)
-{
-    const struct ptx_operand *d = inst->count ? &f->operands[inst->first] : NULL;
-    if (ptx_is(inst, "atom"))
-        return access_is_ordered(inst->opcode, d && d->kind == PTX_OP_REGISTER && read[d->index]);
-    if (ptx_is(inst, "red"))
-        return access_is_ordered(inst->opcode, false);
-    if (ptx_is(inst, "cp.reduce.async.bulk.tensor"))
-        return true; /* the map says of which type */
-    if (ptx_is(inst, "cp.reduce"))
-        return async_is_ordered(inst->opcode);
-    if (ptx_is(inst, "ld") && access_watches(inst->opcode)) {
-        enum ptx_space space = access_space_named(inst->opcode);
-        return space == PTX_GENERIC || space == PTX_GLOBAL;
-    }
-    return false; /* the order of reductions of a surface leaves no trace */
-}
-
 static void scan_operand(struct reach *reach, const struct function_entry *entry, const struct ptx_operand *o)
 {
     const struct ptx_function *f = entry->function;
@@ -127,7 +108,7 @@ static void scan_function(struct reach *reach, size_t function)
             place_shared(kernel, &f->variables[i]);
     for (uint32_t i = 0; i < f->inst_count; i++) {
         const struct ptx_inst *inst = &f->insts[i];
-        kernel->base.facts.ordered |= is_ordered(f, inst, read);
+        kernel->base.facts.ordered |= meet_is_ordered(f, inst, read);
         for (uint32_t o = 0; o < inst->count && ptx_is(inst, "call"); o++)
             kernel->has_indirect |= f->operands[inst->first + o].kind == PTX_OP_REGISTER;
         for (uint32_t o = 0; o < inst->count; o++)
@@ -232,6 +213,7 @@ bool ptx_prepare(struct kernel *base, struct err *err)
     reach.seen = mem_alloc(functions, 1);
     reach.list = mem_alloc(functions, sizeof *reach.list);
     find_facts(kernel);
+    kernel->base.facts.meets = true;
     reach_function(&reach, kernel->function);
     scan_reached(&reach, 0);
     size_t certain = reach.count; /* the others may never be called: it is no fault if one cannot run */

@@ -85,3 +85,84 @@ FOR_EACH_LEVEL struct survey lanes_survey(const uint64_t at[WARP_LANES], uint64_
     }
     return (struct survey){.any = any, .within = bytes >= size && !outside, .dense = !off, .same = !differs};
 }
+
+FOR_EACH_LEVEL void lanes_join(void *to, const void *low, const void *high, lanes who)
+{
+    const uint32_t *a = low, *b = high;
+    uint64_t *d = to;
+    for (uint32_t i = 0; i < WARP_LANES; i++)
+        d[i] = who >> i & 1 ? a[i] | (uint64_t)b[i] << 32 : d[i];
+}
+
+FOR_EACH_LEVEL void lanes_split(void *low, void *high, const void *from, lanes who)
+{
+    const uint64_t *a = from;
+    uint32_t *d = low, *e = high;
+    for (uint32_t i = 0; i < WARP_LANES; i++)
+        d[i] = who >> i & 1 ? (uint32_t)a[i] : d[i];
+    for (uint32_t i = 0; i < WARP_LANES; i++)
+        e[i] = who >> i & 1 ? (uint32_t)(a[i] >> 32) : e[i];
+}
+
+static inline __attribute__((always_inline)) lanes shuffle_all(enum shuffle kind, uint32_t *d,
+                                                               const uint32_t *a, const uint32_t *b,
+                                                               const uint32_t *c, lanes who)
+{
+    uint32_t from[WARP_LANES], allowed[WARP_LANES], got[WARP_LANES];
+    lanes all = 0;
+    for (uint32_t i = 0; i < WARP_LANES; i++)
+        from[i] = lanes_shuffle_source(kind, i, b[i], c[i], &allowed[i]);
+    for (uint32_t i = 0; i < WARP_LANES; i++)
+        got[i] = a[from[i]] & -(who >> from[i] & 1);
+    for (uint32_t i = 0; i < WARP_LANES; i++)
+        all |= allowed[i] << i;
+    for (uint32_t i = 0; i < WARP_LANES; i++)
+        d[i] = who >> i & 1 ? got[i] : d[i];
+    return all & who;
+}
+
+FOR_EACH_LEVEL lanes lanes_shuffle(enum shuffle kind, void *to, const void *from, const void *by,
+                                   const void *c, lanes who)
+{
+    switch (kind) {
+    case SHUFFLE_UP:
+        return shuffle_all(SHUFFLE_UP, to, from, by, c, who);
+    case SHUFFLE_DOWN:
+        return shuffle_all(SHUFFLE_DOWN, to, from, by, c, who);
+    case SHUFFLE_BUTTERFLY:
+        return shuffle_all(SHUFFLE_BUTTERFLY, to, from, by, c, who);
+    default:
+        return shuffle_all(SHUFFLE_INDEX, to, from, by, c, who);
+    }
+}
+
+static inline __attribute__((always_inline)) void cut(uint64_t at[WARP_LANES], uint32_t bits, bool with_sign)
+{
+    uint32_t unused = 64 - bits;
+    for (uint32_t i = 0; i < WARP_LANES; i++)
+        at[i] = with_sign ? (uint64_t)((int64_t)(at[i] << unused) >> unused) : at[i] << unused >> unused;
+}
+
+FOR_EACH_LEVEL void lanes_extend(void *to, const void *from, const struct extension *how, lanes who)
+{
+    uint64_t at[WARP_LANES];
+    uint32_t words[WARP_LANES];
+    uint16_t shorts[WARP_LANES];
+    for (uint32_t i = 0; i < WARP_LANES; i++)
+        at[i] = how->from_bytes == 8   ? ((const uint64_t *)from)[i]
+                : how->from_bytes == 4 ? ((const uint32_t *)from)[i]
+                                       : ((const uint16_t *)from)[i];
+    cut(at, how->from_bits, how->from_signed);
+    cut(at, how->to_bits, how->to_signed);
+    if (how->to_bytes == 8) {
+        blend_longs(to, at, who);
+    } else if (how->to_bytes == 4) {
+        for (uint32_t i = 0; i < WARP_LANES; i++)
+            words[i] = (uint32_t)at[i];
+        blend_words(to, words, who);
+    } else {
+        for (uint32_t i = 0; i < WARP_LANES; i++)
+            shorts[i] = (uint16_t)at[i];
+        blend_shorts(to, shorts, who);
+    }
+}

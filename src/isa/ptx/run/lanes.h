@@ -30,4 +30,36 @@ struct survey {
 struct survey lanes_survey(const uint64_t at[WARP_LANES], uint64_t low, uint64_t bytes, uint64_t size,
                            uint64_t step);
 
+/* Two registers of 4 bytes as one of 8, and back. */
+void lanes_join(void *to, const void *low, const void *high, lanes who);
+void lanes_split(void *low, void *high, const void *from, lanes who);
+
+/* Low bits of registers of any width, extended to another: with their sign, or with 0. */
+struct extension {
+    uint32_t to_bytes, from_bytes; /* of a lane: 2, 4, 8 */
+    uint32_t to_bits, from_bits;   /* that count */
+    bool to_signed, from_signed;
+};
+void lanes_extend(void *to, const void *from, const struct extension *how, lanes who);
+
+/* Each of these lanes gets what another of them has in `from` (0 if that one is not among them): lane `by`
+ * up, down, across or from the start of its segment, as c, a clamp and a mask of segments, allows; otherwise
+ * its own. Gives the lanes that were allowed. */
+enum shuffle { SHUFFLE_UP, SHUFFLE_DOWN, SHUFFLE_BUTTERFLY, SHUFFLE_INDEX };
+lanes lanes_shuffle(enum shuffle kind, void *to, const void *from, const void *by, const void *c, lanes who);
+
+/* The lane that one of them reads. */
+static inline __attribute__((always_inline)) uint32_t
+lanes_shuffle_source(enum shuffle kind, uint32_t lane, uint32_t b, uint32_t c, uint32_t *allowed)
+{
+    uint32_t by = b & 31;
+    uint32_t clamp = c & 31, segment = c >> 8 & 31, most = (lane & segment) | (clamp & ~segment);
+    uint32_t from = kind == SHUFFLE_UP          ? lane - by
+                    : kind == SHUFFLE_DOWN      ? lane + by
+                    : kind == SHUFFLE_BUTTERFLY ? lane ^ by
+                                                : (lane & segment) | (by & ~segment);
+    *allowed = kind == SHUFFLE_UP ? (int32_t)from >= (int32_t)most : from <= most;
+    return *allowed ? from & 31 : lane;
+}
+
 #endif

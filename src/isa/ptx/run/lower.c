@@ -1,6 +1,7 @@
 /* Translates a function's instructions to operations: slots for registers and constants, and a row for each
  * family of instructions. */
 #include "ptx_run/lower.h"
+#include "ptx_run/meet.h"
 #include "ptx_run/access.h"
 #include "base/bits.h"
 #include "base/mem.h"
@@ -39,6 +40,7 @@ static const struct family {
     {"prefetchu", lower_nothing, 0},
     {"discard", lower_nothing, 0},
     {"applypriority", lower_nothing, 0},
+    {"createpolicy", lower_policy, 2},
     {"pmevent", lower_nothing, 0},
     {"griddepcontrol", lower_griddepcontrol, 0},
     {"setmaxnreg", lower_setmaxnreg, 1},
@@ -608,6 +610,8 @@ static bool lower_one(struct lower *lower, uint32_t i)
     }
     if (op->kind == OP_CONTROL || op->kind == OP_BRANCH)
         op->flags |= OP_STEERS;
+    if (lower->kernel->base.facts.ordered && meet_others(lower->function, inst))
+        op->flags |= OP_MEETS;
     return true;
 }
 

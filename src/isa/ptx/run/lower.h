@@ -73,7 +73,7 @@ bool lower_symbol(struct lower *lower, const struct ptx_operand *operand, struct
 enum ptx_type lower_type(const char *opcode);
 
 /* The families */
-lower_fn lower_mov, lower_setp, lower_cvt, lower_cvta, lower_isspacep, lower_carry;
+lower_fn lower_mov, lower_policy, lower_setp, lower_cvt, lower_cvta, lower_isspacep, lower_carry;
 lower_fn lower_load, lower_store, lower_atomic, lower_fence, lower_cp, lower_bulk, lower_mbarrier;
 lower_fn lower_end; /* the operation behind a function's last instruction */
 lower_fn lower_branch, lower_indirect_branch, lower_call, lower_return, lower_exit, lower_trap, lower_yield,

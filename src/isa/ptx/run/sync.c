@@ -170,8 +170,6 @@ bool lower_members(struct lower *lower, struct sync_form *form, uint32_t operand
 
 /* shfl */
 
-enum shuffle { SHUFFLE_UP, SHUFFLE_DOWN, SHUFFLE_BUTTERFLY, SHUFFLE_INDEX };
-
 struct shuffle_form {
     struct sync_form sync;
     enum shuffle kind;
@@ -179,59 +177,24 @@ struct shuffle_form {
     uint32_t predicate;
 };
 
-/* The lane that one reads, itself if there is none. */
-static inline uint32_t shuffle_source(enum shuffle kind, uint32_t lane, uint32_t b, uint32_t c, bool *valid)
-{
-    uint32_t by = b & 31, clamp = c & 31, segment = c >> 8 & 31;
-    uint32_t most = (lane & segment) | (clamp & ~segment), least = lane & segment, from = lane;
-    *valid = false;
-    switch (kind) {
-    case SHUFFLE_UP:
-        from = lane - by;
-        *valid = (int32_t)from >= (int32_t)most;
-        break;
-    case SHUFFLE_DOWN:
-        from = lane + by;
-        *valid = from <= most;
-        break;
-    case SHUFFLE_BUTTERFLY:
-        from = lane ^ by;
-        *valid = from <= most;
-        break;
-    case SHUFFLE_INDEX:
-        from = least | (by & ~segment);
-        *valid = from <= most;
-        break;
-    }
-    return *valid ? from : lane;
-}
-
 /* For observers: who reads a lane that takes no part. */
 static void note_lonely(struct warp *w, const struct shuffle_form *form, const uint32_t *b, const uint32_t *c,
                         lanes active)
 {
-    bool valid;
+    uint32_t allowed;
     EACH_LANE (lane, active)
         w->isa.block->gathering.lonely |=
-            (lane_mask)(~active >> (shuffle_source(form->kind, lane, b[lane], c[lane], &valid) & 31) & 1)
+            (lane_mask)(~active >> lanes_shuffle_source(form->kind, lane, b[lane], c[lane], &allowed) & 1)
             << lane;
 }
 
 static void run_shuffle(struct warp *w, const struct op *op, lanes active)
 {
     const struct shuffle_form *form = op->more;
-    uint32_t source[WARP_LANES], *d = warp_at(w, op->d);
     const uint32_t *b = warp_at(w, op->b), *c = warp_at(w, op->c);
-    lanes inside = 0;
-    memcpy(source, warp_at(w, op->a), sizeof source);
     if (active != UINT32_MAX && is_looked_at(w))
         note_lonely(w, form, b, c, active);
-    EACH_LANE (lane, active) {
-        bool valid;
-        uint32_t from = shuffle_source(form->kind, lane, b[lane], c[lane], &valid);
-        d[lane] = active >> (from & 31) & 1 ? source[from & 31] : 0; /* who is not there gives 0 */
-        inside |= (lanes)valid << lane;
-    }
+    lanes inside = lanes_shuffle(form->kind, warp_at(w, op->d), warp_at(w, op->a), b, c, active);
     if (form->has_predicate)
         predicate_set(w, form->predicate, active, inside);
 }

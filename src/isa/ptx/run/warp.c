@@ -183,10 +183,10 @@ void warp_exit(struct warp *w, lanes who)
 
 /* The main loop */
 
-static void count(struct warp *w, uint64_t instructions, lanes active)
+static void count(struct warp *w, uint64_t instructions, uint64_t width)
 {
     struct launch_result *result = &w->isa.block->worker->result;
-    uint64_t threads = instructions * (uint64_t)__builtin_popcount(active);
+    uint64_t threads = instructions * width;
     result->warp_instructions += instructions;
     result->thread_instructions += threads;
     result->thread_instructions_pred_on += threads;
@@ -231,6 +231,7 @@ reload:;
     lanes active = top->mask;
     char *r = w->registers;
     bool whole = active == w->alive;
+    const uint64_t width = (uint64_t)__builtin_popcount(active);
     for (;;) {
         if (whole) {
             while (!op->flags) {
@@ -249,7 +250,7 @@ reload:;
                 op++;
             }
         }
-        count(w, (uint64_t)(op - start), active);
+        count(w, (uint64_t)(op - start), width);
         start = op + 1;
         if ((op->flags & OP_JOIN) && top->rpc == (uint32_t)(op - ops) && f->depth > 1) {
             f->depth--;
@@ -263,8 +264,8 @@ reload:;
             mask &= op->flags & OP_GUARD_NOT ? ~guard : guard;
         }
         result->warp_instructions++;
-        result->thread_instructions += (uint64_t)__builtin_popcount(active);
-        result->thread_instructions_pred_on += (uint64_t)__builtin_popcount(mask);
+        result->thread_instructions += width;
+        result->thread_instructions_pred_on += mask == active ? width : (uint64_t)__builtin_popcount(mask);
         if (op->kind == OP_BRANCH) {
             result->branches++;
             uint32_t here = (uint32_t)(op - ops);
@@ -303,6 +304,8 @@ reload:;
             continue;
         }
         if (op->kind == OP_EXEC) {
+            if (op->flags & OP_MEETS && mask)
+                block_meets(w->isa.block);
             if (mask)
                 op->run.exec(w, op, mask);
             op++;
@@ -323,6 +326,8 @@ reload:;
             op++;
             continue;
         }
+        if (UNLIKELY(op->flags & OP_MEETS))
+            block_meets(w->isa.block);
         warp_check_limits(w, op, active);
         switch (op->run.control(w, op, mask)) {
         case NEXT_OP:
