@@ -1,4 +1,5 @@
 /* heddle replay: what a trace of instructions takes on a system. */
+#include "cli/timeline_file.h"
 #include "cli/over_ranks.h"
 #include "cli/cli.h"
 #include "cli/folder.h"
@@ -256,6 +257,7 @@ static int replay(const struct replay_request *r, struct itrace_reader *reader, 
                                   .end_line = r->end_line,
                                   .threads = r->threads,
                                   .interrupt = &interrupted,
+                                  .picture = r->timing.picture,
                                   .timing = {.on = true,
                                              .over_ranks = over_ranks(),
                                              .write_load = r->timing.write_load,
@@ -290,6 +292,7 @@ static int replay(const struct replay_request *r, struct itrace_reader *reader, 
         tell_line(trace, &how, seconds);
     if (driver && !report(r, system, trace, folder, seconds, good, &why))
         return complain(EXIT_FAILED, &why);
+    cmd_timeline_tell(folder, &r->timing.picture, stderr);
     if (stopped)
         return EXIT_GOOD;
     if (good && !interrupted)

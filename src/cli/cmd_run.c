@@ -4,6 +4,7 @@
 #include "cli/over_ranks.h"
 #include "cli/run.h"
 #include "cli/record.h"
+#include "cli/timeline_file.h"
 #include "cli/trace_mem.h"
 #include "cli/process.h"
 #include "base/bits.h"
@@ -177,6 +178,7 @@ static int tell(struct run *run, const struct system *system, const char *system
     if (how.signal && isatty(STDERR_FILENO))
         fputs("\r\033[K", stderr); /* the progress line that the program could not wipe */
     fputs(summary.at, stderr);
+    cmd_timeline_tell(run->folder, &request->timing.picture, stderr);
     text_fini(&summary);
     launches_fini(&lines);
     return status;

@@ -192,6 +192,9 @@ static void set_environment(const struct run *run)
     set_or_not("HEDDLE_SEAT", timing->seat);
     set_path("HEDDLE_TRACE_MEM", run->request->trace_mem);
     set_path("HEDDLE_RECORD", timing->record);
+    set_path("HEDDLE_TIMELINE", timing->picture.path);
+    set_or_not("HEDDLE_TIMELINE_DETAIL", timing->picture.detail);
+    set_or_not("HEDDLE_TIMELINE_WINDOW", timing->picture.window);
     struct text limit = {0};
     text_add(&limit, "%llu", (unsigned long long)timing->record_limit);
     set_or_not("HEDDLE_RECORD_LIMIT", timing->record_limit ? limit.at : NULL);

@@ -6,6 +6,7 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "base/unit.h"
+#include "driver/picture.h"
 #include "driver/region.h"
 #include "mailbox/door.h"
 #include "system/fabric.h"
@@ -103,6 +104,12 @@ bool timing_took(struct timing_request *request, const struct option_row *row, c
         request->write_load = value;
     else if (!strcmp(row->name, "--placement"))
         request->placement = value;
+    else if (!strcmp(row->name, "--timeline"))
+        request->picture.path = value;
+    else if (!strcmp(row->name, "--timeline-detail"))
+        request->picture.detail = value;
+    else if (!strcmp(row->name, "--timeline-window"))
+        request->picture.window = value;
     else if (!strcmp(row->name, "--seat"))
         return take_count(row, value, &request->seat, err);
     else if (!strcmp(row->name, "--max-cycles"))
@@ -163,6 +170,7 @@ static const char *timing_alone(const struct timing_request *request)
            : request->resume             ? "--resume"
            : request->write_load         ? "--write-load"
            : request->placement          ? "--placement"
+           : request->picture.path       ? "--timeline"
                                          : NULL;
 }
 
@@ -219,12 +227,32 @@ static bool loads_make_sense(const struct timing_request *request, struct err *e
            err_set(err, "--write-load: %s", why.text);
 }
 
+/* Of a machine in another process, only what the program's own process knows is drawn. */
+static bool picture_makes_sense(const struct timing_request *request, struct err *err)
+{
+    const struct picture_options *picture = &request->picture;
+    const char *elsewhere = request->attach ? "--attach" : request->shared ? "--shared" : NULL;
+    const char *alone = picture->detail ? "--timeline-detail" : picture->window ? "--timeline-window" : NULL;
+    struct picture_plan plan;
+    struct err why;
+    if (!picture->path)
+        return !alone || err_set(err, "%s needs --timeline FILE", alone);
+    if (!picture_parse(&plan, picture, err))
+        return false;
+    if (elsewhere && plan.detail != TRACK_CALLS)
+        return err_set(err,
+                       "--timeline with %s: expected --timeline-detail calls, as the machine is in another "
+                       "process",
+                       elsewhere);
+    return ranks_job().number || file_check(picture->path, &why) || err_set(err, "--timeline: %s", why.text);
+}
+
 bool timing_check(const struct timing_request *request, struct err *err)
 {
     const char *alone = timing_alone(request);
     if (!ranks_make_sense(request, err) || !loads_make_sense(request, err))
         return false;
-    if (!attach_makes_sense(request, err))
+    if (!attach_makes_sense(request, err) || !picture_makes_sense(request, err))
         return false;
     bool every = request->checkpoint_every, at = request->checkpoint_at;
     if (!request->checkpoint && (at || every || request->checkpoint_stop))

@@ -1,4 +1,5 @@
 #include "driver/internal.h"
+#include "driver/picture.h"
 #include "driver/region.h"
 #include "driver/timeline.h"
 #include "driver/itracing.h"
@@ -253,11 +254,22 @@ struct driver *driver_new(const struct driver_options *options, struct err *err)
         good = (driver->itracing = itracing_new(driver, err));
     if (good && options->timing.on)
         good = (driver->timeline = timeline_new(driver, err));
+    if (good && driver->timeline && options->picture.path)
+        good = picture_begin(driver, err);
     if (!good) {
         driver_free(driver);
         return NULL;
     }
     return driver;
+}
+
+void driver_finish_picture(struct driver *driver)
+{
+    struct err err, line;
+    if (!picture_finish(driver, &err)) {
+        err_set(&line, "no timeline was written: %.2000s", err.text);
+        driver_report(driver, line.text);
+    }
 }
 
 void driver_finish_tracing(struct driver *driver)
@@ -287,9 +299,11 @@ void driver_free(struct driver *driver)
     for (unsigned i = 0; i < driver->device_count; i++)
         device_end_heap(&driver->devices[i]);
     timeline_write_load(driver);
+    driver_finish_picture(driver);
     timeline_free(driver->timeline);
     driver->timeline = NULL;
     attach_free(driver->attach);
+    picture_free(driver);
     driver_finish_tracing(driver);
     release(driver);
 }

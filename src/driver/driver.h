@@ -75,6 +75,12 @@ struct itracing_options {
     uint64_t limit;     /* bytes; 0: none */
 };
 
+/* The timeline of the run, as a file: what its options say (picture.h). */
+struct picture_options {
+    const char *path;            /* NULL: none */
+    const char *detail, *window; /* or NULL */
+};
+
 struct driver_options {
     const char *system;            /* name or path; NULL: h200 */
     const char *const *settings;   /* "gpu.sm_count=4", ..., NULL; or NULL: none */
@@ -90,6 +96,7 @@ struct driver_options {
     const char *region;    /* and only those in this part of the program (region.h); NULL: all of it */
     const char *trace_mem; /* traces of accesses to global memory begin so (tracing.h); NULL: none */
     struct itracing_options record;
+    struct picture_options picture;
     struct timing_options timing;
     FILE *print;                  /* where printf of kernels goes; NULL: stdout */
     const _Atomic int *interrupt; /* not 0: simulations stop where they are; or NULL */

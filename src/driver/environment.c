@@ -147,6 +147,9 @@ static bool options_of(struct driver_options *options)
     timing->on |= timing->attach != NULL;
     timing->checkpoint = text_of("HEDDLE_CHECKPOINT");
     timing->resume = text_of("HEDDLE_RESUME");
+    options->picture = (struct picture_options){.path = text_of("HEDDLE_TIMELINE"),
+                                                .detail = text_of("HEDDLE_TIMELINE_DETAIL"),
+                                                .window = text_of("HEDDLE_TIMELINE_WINDOW")};
     timing->write_load = text_of("HEDDLE_WRITE_LOAD");
     timing->placement = text_of("HEDDLE_PLACEMENT");
     timing->identity = text_of("HEDDLE_IDENTITY");
@@ -180,8 +183,8 @@ static void on_signal(int number)
 
 static void end_as_told(struct driver *driver)
 {
-    (void)driver;
     if (stopped_by) {
+        driver_finish_picture(driver);
         signal(stopped_by, SIG_DFL);
         raise(stopped_by);
     }
@@ -190,6 +193,8 @@ static void end_as_told(struct driver *driver)
 /* The program is not to go on: a checkpoint was written and that was all, or it could not be gone on from. */
 static void end_now(bool good)
 {
+    if (own)
+        driver_finish_picture(own);
     _exit(good ? EXIT_SUCCESS : EXIT_FAILURE);
 }
 
@@ -338,6 +343,7 @@ void driver_at_exit(void)
     }
     own->ended = true;
     own->interrupt = 1;
+    driver_finish_picture(own);
     driver_finish_tracing(own);
     timeline_write_load(own);
     timeline_leave_ranks(own);

@@ -259,6 +259,7 @@ struct driver {
     pthread_mutex_t report_lock;
     struct tracing *tracing;   /* or NULL */
     struct itracing *itracing; /* or NULL */
+    struct picture *picture;   /* or NULL */
     struct kernel *
         *replayed; /* what replaying.c made, as is the memory that copies from and to the host use */
     size_t replayed_count, replayed_capacity;
@@ -288,6 +289,7 @@ void driver_notice(struct driver *driver, const char *text);
 
 /* No kernel runs any more: traces of accesses get their names. */
 void driver_finish_tracing(struct driver *driver);
+void driver_finish_picture(struct driver *driver); /* the timeline, if there is one; once */
 
 /* Ends a stream, if its driver is still there. */
 void driver_end_stream(uint64_t driver_number, struct stream *stream, uint64_t id);

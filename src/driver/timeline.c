@@ -1,4 +1,5 @@
 #include "driver/timeline.h"
+#include "driver/picture.h"
 #include "driver/internal.h"
 #include "driver/itracing.h"
 #include "driver/managed.h"
@@ -464,6 +465,7 @@ static void end_task(struct driver *driver, struct running *running)
 {
     struct command *command = running->command;
     driver_watch_fini(&driver->timeline->watch);
+    picture_task(driver, command, &running->task);
     pthread_mutex_unlock(&driver->commands.lock);
     commands_set_running(command);
     if (command->ops->end)
