@@ -257,7 +257,8 @@ static int run_request(struct run_request *request)
     if (has_nodes && !request->timing.attach) /* processes of several nodes are in one machine */
         request->timing.shared = true;
     int status;
-    if (!goes_with_cores(request, &err) || (has_nodes && !goes_with_nodes(request, &err))) {
+    if (!goes_with_cores(request, &err) || !timing_check_picture(&request->timing, &err) ||
+        (has_nodes && !goes_with_nodes(request, &err))) {
         system_fini(&system);
         return complain(EXIT_USAGE, &err);
     }

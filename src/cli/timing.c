@@ -228,10 +228,10 @@ static bool loads_make_sense(const struct timing_request *request, struct err *e
 }
 
 /* Of a machine in another process, only what the program's own process knows is drawn. */
-static bool picture_makes_sense(const struct timing_request *request, struct err *err)
+bool timing_check_picture(const struct timing_request *request, struct err *err)
 {
     const struct picture_options *picture = &request->picture;
-    const char *elsewhere = request->attach ? "--attach" : request->shared ? "--shared" : NULL;
+    const char *elsewhere = request->attach ? "--attach" : request->shared ? "a shared machine" : NULL;
     const char *alone = picture->detail ? "--timeline-detail" : picture->window ? "--timeline-window" : NULL;
     struct picture_plan plan;
     struct err why;
@@ -252,7 +252,7 @@ bool timing_check(const struct timing_request *request, struct err *err)
     const char *alone = timing_alone(request);
     if (!ranks_make_sense(request, err) || !loads_make_sense(request, err))
         return false;
-    if (!attach_makes_sense(request, err) || !picture_makes_sense(request, err))
+    if (!attach_makes_sense(request, err) || !timing_check_picture(request, err))
         return false;
     bool every = request->checkpoint_every, at = request->checkpoint_at;
     if (!request->checkpoint && (at || every || request->checkpoint_stop))

@@ -73,6 +73,9 @@ bool timing_took(struct timing_request *request, const struct option_row *row, c
 /* What does not go together; once all options were taken. */
 bool timing_check(const struct timing_request *request, struct err *err);
 
+/* The same of --timeline alone, which depends on where the machine is. */
+bool timing_check_picture(const struct timing_request *request, struct err *err);
+
 /* Timing is on when asked for, or when something is said that only it has. */
 bool timing_is_on(const struct timing_request *request);
 
