@@ -258,7 +258,7 @@ static int run_request(struct run_request *request)
         request->timing.shared = true;
     int status;
     if (!goes_with_cores(request, &err) || !timing_check_picture(&request->timing, &err) ||
-        (has_nodes && !goes_with_nodes(request, &err))) {
+        !timing_check_live(&request->timing, &err) || (has_nodes && !goes_with_nodes(request, &err))) {
         system_fini(&system);
         return complain(EXIT_USAGE, &err);
     }

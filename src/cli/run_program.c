@@ -192,6 +192,7 @@ static void set_environment(const struct run *run)
     set_or_not("HEDDLE_SEAT", timing->seat);
     set_path("HEDDLE_TRACE_MEM", run->request->trace_mem);
     set_path("HEDDLE_RECORD", timing->record);
+    set_or_not("HEDDLE_LIVE", timing->live);
     set_path("HEDDLE_TIMELINE", timing->picture.path);
     set_or_not("HEDDLE_TIMELINE_DETAIL", timing->picture.detail);
     set_or_not("HEDDLE_TIMELINE_WINDOW", timing->picture.window);

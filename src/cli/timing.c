@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "base/unit.h"
 #include "driver/picture.h"
+#include "live/live.h"
 #include "driver/region.h"
 #include "mailbox/door.h"
 #include "system/fabric.h"
@@ -104,7 +105,11 @@ bool timing_took(struct timing_request *request, const struct option_row *row, c
         request->write_load = value;
     else if (!strcmp(row->name, "--placement"))
         request->placement = value;
-    else if (!strcmp(row->name, "--timeline"))
+    else if (!strcmp(row->name, "--live")) {
+        unsigned port;
+        request->live = value ? value : "auto";
+        return live_port_parse(request->live, &port, err);
+    } else if (!strcmp(row->name, "--timeline"))
         request->picture.path = value;
     else if (!strcmp(row->name, "--timeline-detail"))
         request->picture.detail = value;
@@ -171,6 +176,7 @@ static const char *timing_alone(const struct timing_request *request)
            : request->write_load         ? "--write-load"
            : request->placement          ? "--placement"
            : request->picture.path       ? "--timeline"
+           : request->live               ? "--live"
                                          : NULL;
 }
 
@@ -247,9 +253,21 @@ bool timing_check_picture(const struct timing_request *request, struct err *err)
     return ranks_job().number || file_check(picture->path, &why) || err_set(err, "--timeline: %s", why.text);
 }
 
+bool timing_check_live(const struct timing_request *request, struct err *err)
+{
+    const char *other = request->attach         ? "--attach"
+                        : request->shared       ? "a machine in another process"
+                        : ranks_job().count > 1 ? "several ranks"
+                                                : NULL;
+    return !request->live ||
+           (other ? err_set(err, "--live does not go with %s", other) : live_is_possible(err));
+}
+
 bool timing_check(const struct timing_request *request, struct err *err)
 {
     const char *alone = timing_alone(request);
+    if (!timing_check_live(request, err))
+        return false;
     if (!ranks_make_sense(request, err) || !loads_make_sense(request, err))
         return false;
     if (!attach_makes_sense(request, err) || !timing_check_picture(request, err))

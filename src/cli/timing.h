@@ -13,6 +13,7 @@ struct timing_request {
     const char *attach, *seat;
     const char *write_load, *placement;
     struct picture_options picture;
+    const char *live; /* a port, or "auto"; NULL: no live view */
     const char *checkpoint, *checkpoint_at, *checkpoint_every, *resume;
     bool checkpoint_stop, shared;
     bool cold_caches, no_progress;
@@ -48,6 +49,7 @@ struct timing_request {
          "draw what happens when, for ui.perfetto.dev; FILE.json: as Chrome's trace events"},                \
         {"--timeline-detail", "calls|kernels|blocks|all", "how much of it (blocks unless told)"},            \
         {"--timeline-window", "FROM..TO", "only this simulated time, such as 10us..1ms, 2ms.. or ..1ms"},    \
+        {"--live", "[PORT]", "show the run on a page of this machine while it goes on (docs/live.md)"},      \
         {"--kernels", "LIST",                                                                                \
          "time only launches such as 3-5, counted from 0, or of kernels such as 'scale*'; others just run"}, \
         {"--max-cycles", "N", "cycles after which a kernel fails, as if it never ended; 0: no limit"},       \
@@ -73,7 +75,8 @@ bool timing_took(struct timing_request *request, const struct option_row *row, c
 /* What does not go together; once all options were taken. */
 bool timing_check(const struct timing_request *request, struct err *err);
 
-/* The same of --timeline alone, which depends on where the machine is. */
+/* The same of --live and --timeline alone, which depend on where the machine is. */
+bool timing_check_live(const struct timing_request *request, struct err *err);
 bool timing_check_picture(const struct timing_request *request, struct err *err);
 
 /* Timing is on when asked for, or when something is said that only it has. */

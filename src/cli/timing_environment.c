@@ -19,6 +19,7 @@ static const struct {
     {"HEDDLE_CACHES", "--cold-caches", "cold", "warm"},
     {"HEDDLE_PROGRESS", "--no-progress", "no", "yes"},
     {"HEDDLE_TIMELINE", "--timeline", NULL, NULL},
+    {"HEDDLE_LIVE", "--live", NULL, NULL},
     {"HEDDLE_TIMELINE_DETAIL", "--timeline-detail", NULL, NULL},
     {"HEDDLE_TIMELINE_WINDOW", "--timeline-window", NULL, NULL},
 };

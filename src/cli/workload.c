@@ -213,6 +213,7 @@ static int run_driven(const struct request *r, const struct system *system, cons
                                  .record = {.folder = r->timing.record, .limit = r->timing.record_limit},
                                  .interrupt = &interrupted,
                                  .picture = r->timing.picture,
+                                 .live = r->timing.live,
                                  .timing = {.on = timing_is_on(&r->timing),
                                             .attach = r->timing.attach,
                                             .seat = (uint32_t)timing_seat(&r->timing),

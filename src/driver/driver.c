@@ -1,4 +1,5 @@
 #include "driver/internal.h"
+#include "driver/onlooker.h"
 #include "driver/picture.h"
 #include "driver/region.h"
 #include "driver/timeline.h"
@@ -46,6 +47,7 @@ bool driver_reported(const char *text)
 void driver_report(struct driver *driver, const char *text)
 {
     err_set(&last_report, "%s", text);
+    onlooker_note(driver, text);
     pthread_mutex_lock(&driver->report_lock);
     if (driver->options.report)
         driver->options.report(driver->options.user, text);
@@ -56,6 +58,7 @@ void driver_report(struct driver *driver, const char *text)
 
 void driver_notice(struct driver *driver, const char *text)
 {
+    onlooker_note(driver, text);
     pthread_mutex_lock(&driver->report_lock);
     fprintf(stderr, "heddle: %s\n", text);
     pthread_mutex_unlock(&driver->report_lock);
@@ -252,10 +255,14 @@ struct driver *driver_new(const struct driver_options *options, struct err *err)
                                       (uint32_t)driver->devices[0].spec->sm_count);
     if (good && options->record.folder)
         good = (driver->itracing = itracing_new(driver, err));
+    if (good && options->timing.on && options->live)
+        driver->onlooker = onlooker_new(driver);
     if (good && options->timing.on)
         good = (driver->timeline = timeline_new(driver, err));
     if (good && driver->timeline && options->picture.path)
         good = picture_begin(driver, err);
+    if (good && driver->onlooker)
+        good = onlooker_begin(driver, err);
     if (!good) {
         driver_free(driver);
         return NULL;
@@ -294,6 +301,7 @@ void driver_free(struct driver *driver)
         return;
     timeline_ends(driver);
     driver->interrupt = 1;
+    onlooker_end(driver);
     unregister_driver(driver);
     commands_fini(driver);
     for (unsigned i = 0; i < driver->device_count; i++)
@@ -304,6 +312,7 @@ void driver_free(struct driver *driver)
     driver->timeline = NULL;
     attach_free(driver->attach);
     picture_free(driver);
+    onlooker_free(driver);
     driver_finish_tracing(driver);
     release(driver);
 }

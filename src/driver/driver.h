@@ -97,6 +97,7 @@ struct driver_options {
     const char *trace_mem; /* traces of accesses to global memory begin so (tracing.h); NULL: none */
     struct itracing_options record;
     struct picture_options picture;
+    const char *live; /* a page shows the run (onlooker.h): its port, or "auto"; NULL: none */
     struct timing_options timing;
     FILE *print;                  /* where printf of kernels goes; NULL: stdout */
     const _Atomic int *interrupt; /* not 0: simulations stop where they are; or NULL */

@@ -1,6 +1,7 @@
 /* The process's own driver, configured by environment variables. */
 #include "driver/internal.h"
 #include "driver/ledger_format.h"
+#include "driver/onlooker.h"
 #include "driver/region.h"
 #include "driver/timeline.h"
 #include "attach/attach.h"
@@ -150,6 +151,7 @@ static bool options_of(struct driver_options *options)
     options->picture = (struct picture_options){.path = text_of("HEDDLE_TIMELINE"),
                                                 .detail = text_of("HEDDLE_TIMELINE_DETAIL"),
                                                 .window = text_of("HEDDLE_TIMELINE_WINDOW")};
+    options->live = text_of("HEDDLE_LIVE");
     timing->write_load = text_of("HEDDLE_WRITE_LOAD");
     timing->placement = text_of("HEDDLE_PLACEMENT");
     timing->identity = text_of("HEDDLE_IDENTITY");
@@ -301,8 +303,8 @@ static void make_own(void)
     }
     if (own && own->timeline)
         catch_signals();
-    if (!own &&
-        (options.timing.resume || over_ranks)) { /* nothing that the program would do then is of use */
+    if (!own && (options.timing.resume || over_ranks ||
+                 options.live)) { /* nothing that the program would do then is of use */
         fprintf(stderr, "heddle: %s\n", own_err.text);
         end_now(false);
     }
@@ -343,6 +345,7 @@ void driver_at_exit(void)
     }
     own->ended = true;
     own->interrupt = 1;
+    onlooker_end(own);
     driver_finish_picture(own);
     driver_finish_tracing(own);
     timeline_write_load(own);

@@ -86,6 +86,8 @@ struct local_machine {
     struct archive *resuming; /* the file to go on from, while its journal is gone through */
     uint64_t checkpoint_ps;   /* when one is to be written; TIME_NEVER */
     bool is_written;
+    bool wishes_checkpoint; /* somebody who looks on wants one now; */
+    _Atomic int halt; /* then the engine stops for it, or as options.interrupt says: where windows are told */
     bool leads_heaps; /* the leading rank's heaps are the newest, as the host ran kernels itself */
     enum machine_end end;
 };
@@ -102,6 +104,9 @@ void machine_take_apart(struct local_machine *machine);
 
 /* machine.c. Tells all homes, and the page table, where memory is. */
 void machine_place_memory(struct local_machine *machine);
+
+/* machine.c. Writes a checkpoint as things stand. False: that was all. */
+bool machine_save(struct local_machine *machine, struct err *err);
 
 /* checkpoint.c. The file to go on from is opened, and the journal is begun, for a machine that was just made;
  * it ends with the machine. */
