@@ -17,12 +17,9 @@ void sm_look(const struct sm *sm, struct sm_view *view)
                              .warps_most = sm->config.subcores * sm->config.warps_per_subcore};
     if (!sm_is_here(sm))
         return;
-    for (uint32_t s = 0; s < sm->config.subcores; s++)
-        for (uint32_t i = 0; i < sm->config.warps_per_subcore; i++) {
-            const struct sm_warp *w = &sm->warps[s * SUBCORE_WARPS + i];
-            if (w->state != WARP_NONE)
-                view->by_reason[reason_of(sm, w)]++;
-        }
+    for (uint32_t i = 0; i < view->warps_most; i++)
+        if (sm->warps[i].state != WARP_NONE)
+            view->by_reason[reason_of(sm, &sm->warps[i])]++;
     for (uint32_t i = 0; i < sm->kernels_made; i++)
         view->instructions += sm->kernels[i].counters.instructions;
 }

@@ -721,7 +721,7 @@ bool gpu_look_at_kernel(const struct gpu *gpu, uint32_t slot, struct gpu_kernel_
     return true;
 }
 
-const struct sm *gpu_sm_of(const struct gpu *gpu, const struct component *component)
+struct sm *gpu_sm_of(const struct gpu *gpu, const struct component *component)
 {
     if (component_type(component) != &sm_ops)
         return NULL;

@@ -86,7 +86,7 @@ struct gpu_kernel_view {
 };
 bool gpu_look_at_sm(const struct gpu *gpu, uint32_t number, struct sm_view *view);
 bool gpu_look_at_kernel(const struct gpu *gpu, uint32_t slot, struct gpu_kernel_view *view);
-const struct sm *gpu_sm_of(const struct gpu *gpu, const struct component *component); /* or NULL */
+struct sm *gpu_sm_of(const struct gpu *gpu, const struct component *component); /* or NULL */
 
 /* When nothing is left to happen and kernels run: lets threads go on that wait for others in vain, or faults.
  */

@@ -160,6 +160,7 @@ static void tell_window(void *user, uint64_t time, uint64_t islands)
 {
     struct local_machine *machine = user;
     const _Atomic int *interrupt = machine->options.interrupt;
+    machine->window_ps = time;
     machine->options.windows->call(machine->options.windows->user, time, islands);
     if (machine->wishes_checkpoint || (interrupt && *interrupt))
         machine->halt = 1;

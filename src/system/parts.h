@@ -86,6 +86,7 @@ struct local_machine {
     struct archive *resuming; /* the file to go on from, while its journal is gone through */
     uint64_t checkpoint_ps;   /* when one is to be written; TIME_NEVER */
     bool is_written;
+    uint64_t window_ps;     /* when the last window began that was told */
     bool wishes_checkpoint; /* somebody who looks on wants one now; */
     _Atomic int halt; /* then the engine stops for it, or as options.interrupt says: where windows are told */
     bool leads_heaps; /* the leading rank's heaps are the newest, as the host ran kernels itself */
@@ -96,6 +97,12 @@ struct local_machine {
 static inline struct local_machine *machine_local(const struct machine *machine)
 {
     return (struct local_machine *)(uintptr_t)machine;
+}
+
+/* As far as it has come, also inside a run. */
+static inline uint64_t machine_shown_ps(const struct local_machine *machine)
+{
+    return machine->window_ps > machine->now ? machine->window_ps : machine->now;
 }
 
 /* build.c. Makes the parts of a machine that has its memory, and frees them: once more after a fault. */

@@ -161,7 +161,7 @@ void machine_show_state(struct machine *base, struct text *json)
     const struct local_machine *machine = machine_local(base);
     struct clock_domain clock;
     struct waits waits = {.json = json};
-    uint64_t now = max_u64(machine->now, engine_time(machine->engine));
+    uint64_t now = machine_shown_ps(machine);
     clock_init(&clock, machine->system->gpu.clock);
     add_count(json, "time_ps", now);
     add_count(json, "cycle", clock_cycle(&clock, now));
@@ -202,18 +202,22 @@ static const struct component *find(const struct local_machine *machine, const c
     return NULL;
 }
 
+static void show_counter(struct text *json, const struct stat_row *row, uint64_t value)
+{
+    text_add(json, "{");
+    add_text(json, "name", row->name);
+    add_text(json, "unit", row->unit);
+    add_text(json, "help", row->help);
+    add_count(json, "value", value);
+    close(json, "}");
+}
+
 static void show_counters(struct text *json, const struct component *component)
 {
     const struct stat_table *table = component_type(component)->stats;
     text_add(json, "\"counters\":[");
-    for (size_t i = 0; table && i < table->count; i++) {
-        text_add(json, "{");
-        add_text(json, "name", table->rows[i].name);
-        add_text(json, "unit", table->rows[i].unit);
-        add_text(json, "help", table->rows[i].help);
-        add_count(json, "value", stat_value(&table->rows[i], component_state(component)));
-        close(json, "}");
-    }
+    for (size_t i = 0; table && i < table->count; i++)
+        show_counter(json, &table->rows[i], stat_value(&table->rows[i], component_state(component)));
     close(json, "]");
 }
 
@@ -229,11 +233,27 @@ static void show_ports(struct text *json, const struct component *component)
     close(json, "]");
 }
 
-static void show_sm(struct text *json, const struct sm *sm)
+STAT_TABLE(sm_rows, sm_counters, SM_COUNTERS);
+
+/* What kernels that are there have done on it. */
+static void show_sm_counters(struct text *json, struct sm *sm)
+{
+    uint64_t sums[COUNT_OF(sm_rows_rows)] = {0};
+    for (uint32_t slot = 0; slot < SM_KERNELS; slot++)
+        if (sm_kernel(sm, slot)->team)
+            stat_add(&sm_rows, &sm_kernel(sm, slot)->counters, sums);
+    text_add(json, "\"counters\":[");
+    for (size_t i = 0; i < sm_rows.count; i++)
+        show_counter(json, &sm_rows.rows[i], sums[i]);
+    close(json, "]");
+}
+
+static void show_sm(struct text *json, struct sm *sm)
 {
     struct sm_view view;
     uint32_t at = 0;
     sm_look(sm, &view);
+    show_sm_counters(json, sm);
     text_add(json, "\"blocks\":%u,\"warps\":%u,\"why\":[", view.blocks, view.warps);
     for (int why = 0; why < STALL_COUNT; why++)
         text_add(json, "%u,", view.by_reason[why]);
@@ -263,11 +283,12 @@ bool machine_show_component(struct machine *base, const char *name, struct text 
     add_text(json, "name", name);
     add_text(json, "type", component_type(component)->type);
     if (component_is_here(component)) {
-        show_counters(json, component);
+        if (component_type(component) != &sm_ops)
+            show_counters(json, component);
         show_ports(json, component);
     }
     for (uint32_t i = 0; i < machine->gpu_count; i++) {
-        const struct sm *sm = gpu_sm_of(machine->gpus[i].gpu, component);
+        struct sm *sm = gpu_sm_of(machine->gpus[i].gpu, component);
         if (sm)
             show_sm(json, sm);
     }

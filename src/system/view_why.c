@@ -113,7 +113,7 @@ void machine_explain(struct machine *base, struct machine_seen *seen, struct tex
     struct clock_domain clock;
     struct err sentence;
     clock_init(&clock, machine->system->gpu.clock);
-    uint64_t cycle = clock_cycle(&clock, max_u64(machine->now, engine_time(machine->engine)));
+    uint64_t cycle = clock_cycle(&clock, machine_shown_ps(machine));
     for (uint32_t gpu = 0; gpu < machine->gpu_count; gpu++) {
         for (uint32_t slot = 0; slot < SM_KERNELS; slot++)
             add_kernel(&sums, json, machine, gpu, slot);
