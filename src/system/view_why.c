@@ -64,10 +64,10 @@ static void explain_warps(const struct sums *sums, struct text *json)
     if (!sums->warps)
         return;
     if (most == STALL_not_selected || most == STALL_selected)
-        err_set(&sentence, "Most of the %llu warps can issue (%.0f%%).", (unsigned long long)sums->warps,
-                100.0 * (double)sums->by_reason[most] / (double)sums->warps);
+        err_set(&sentence, "Of %llu warps, %.0f%% can issue: that is the largest part.",
+                (unsigned long long)sums->warps, 100.0 * (double)sums->by_reason[most] / (double)sums->warps);
     else
-        err_set(&sentence, "Most of the %llu warps wait (%.0f%%): %s, that is: %s.",
+        err_set(&sentence, "Of %llu warps, %.0f%% are at %s: %s. That is the largest part.",
                 (unsigned long long)sums->warps, 100.0 * (double)sums->by_reason[most] / (double)sums->warps,
                 reason_help[most][0], reason_help[most][1]);
     add_sentence(json, &sentence);

@@ -35,7 +35,7 @@ function table(heads, rows, empty) {
         body.append(one);
     }
     made.append(head, body);
-    const scroll = make("div", null, { class: "scroll" });
+    const scroll = make("div", null, { class: "scroll", tabindex: "0", role: "group", "aria-label": heads.filter((h) => h).join(", ") });
     scroll.append(made);
     return [scroll];
 }
@@ -326,8 +326,10 @@ async function showComponent() {
                 ...table(["warps now", "", "warps#"], rows, "No warps."));
             for (const where of one.where) parts.push(make("pre", where, { class: "where" }));
         }
-        const counters = (one.counters || []).map((c) => [c.name, whole(c.value), c.unit, c.help]);
+        const all = one.counters || [], counters = all.filter((c) => c.value).map((c) => [c.name, whole(c.value), c.unit, c.help]);
         if (counters.length) parts.push(...table(["counter", "value#", "unit", ""], counters, ""));
+        if (all.length > counters.length)
+            parts.push(make("p", counters.length ? "The other counters are 0." : "All counters are 0.", { class: "faint" }));
         const ports = (one.ports || []).filter((p) => p.holds).map((p) => [p.number, whole(p.holds)]);
         if (ports.length) parts.push(...table(["port", "messages held#"], ports, ""));
         if (!parts.length) parts.push(make("p", "Nothing is counted here.", { class: "faint" }));
