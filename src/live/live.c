@@ -12,7 +12,7 @@
 #include <sys/random.h>
 #include <unistd.h>
 
-enum { CONNECTIONS_MOST = 16, PATIENCE_S = 20 };
+enum { CONNECTIONS_MOST = 16, PATIENCE_S = 5 };
 
 struct live {
     const struct server_calls *calls;

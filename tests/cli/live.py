@@ -130,14 +130,14 @@ def malformed(run):
                  b"POST /%s/order HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\nzzz\r\n" % run.token.encode(),
                  b"GET /%s/component?name=%%00%%ff%%n HTTP/1.1\r\nHost: 127.0.0.1:%d\r\n\r\n" % (run.token.encode(), run.port),
                  b"GET /x HTTP/1.1\r\n" + b"A: b\r\n" * 20000 + b"\r\n"]:
-        with socket.create_connection(("127.0.0.1", run.port), timeout=20) as one:
+        with socket.create_connection(("127.0.0.1", run.port), timeout=1) as one:
             try:
                 one.sendall(sent)
                 one.shutdown(socket.SHUT_WR)
                 while one.recv(65536):
                     pass
             except OSError:
-                pass  # it was cut off
+                pass  # it was cut off, or is left waiting for the rest
         assert run.get("state")["mode"] == "paused"
     assert run.end() == 0
 
