@@ -234,6 +234,14 @@ static bool goes_with_nodes(const struct run_request *request, struct err *err)
                    "--record or --cpu");
 }
 
+/* Whatever the reason is that the program is not alone with its machine. */
+static bool goes_with_ranks(const struct run_request *request, struct err *err)
+{
+    return !request->timing.shared || ranks_job().count == 1 ||
+           err_set(err, "run: programs on a system of several nodes, or with cores of its own, attach to a "
+                        "machine that one process simulates: use --threads N instead of ranks");
+}
+
 static int run_request(struct run_request *request)
 {
     struct err err;
@@ -258,7 +266,8 @@ static int run_request(struct run_request *request)
         request->timing.shared = true;
     int status;
     if (!goes_with_cores(request, &err) || !timing_check_picture(&request->timing, &err) ||
-        !timing_check_live(&request->timing, &err) || (has_nodes && !goes_with_nodes(request, &err))) {
+        !timing_check_live(&request->timing, &err) || (has_nodes && !goes_with_nodes(request, &err)) ||
+        !goes_with_ranks(request, &err)) {
         system_fini(&system);
         return complain(EXIT_USAGE, &err);
     }

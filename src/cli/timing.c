@@ -406,7 +406,7 @@ static uint64_t count_of(const char *text)
 
 uint64_t timing_checkpoint_at(const struct timing_request *request)
 {
-    return count_of(request->checkpoint_at ? request->checkpoint_at : request->checkpoint_every);
+    return count_of(request->checkpoint_at);
 }
 
 uint64_t timing_checkpoint_every(const struct timing_request *request)

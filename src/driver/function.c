@@ -1,5 +1,6 @@
 /* Kernels: one handle for all devices, and the state on each device. */
 #include "driver/modules.h"
+#include "driver/timeline.h"
 #include "isa/warp.h"
 #include "base/bits.h"
 #include "base/mem.h"
@@ -122,7 +123,9 @@ static enum result prepare(struct function *function, struct device *device)
     struct err why;
     if (result || copy->ready)
         return result;
+    timeline_begin_work(device->driver);
     copy->ready = kernel_prepare(copy->kernel, &why);
+    timeline_end_work(device->driver);
     if (copy->ready)
         return RESULT_SUCCESS;
     driver_report(device->driver, why.text);

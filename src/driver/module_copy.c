@@ -352,7 +352,9 @@ enum result module_make(struct module *module, struct device *device)
     if (copy->tried)
         return driver_fail(copy->result, "%s", copy->why);
     copy->tried = true;
+    timeline_begin_work(module->driver);
     copy->result = module_has_code(module) ? module_code_make(module, device) : make(module, device);
+    timeline_end_work(module->driver);
     if (copy->result) {
         copy->why = mem_text(driver_detail());
         if (!module->reported && !driver_reported(copy->why)) /* another device or part would say the same */

@@ -45,6 +45,7 @@ struct timeline {
     bool broken;             /* the machine gave up */
     bool is_elsewhere;       /* in another process, that programs attach to */
     uint64_t calls;          /* of the host */
+    _Atomic uint32_t works;  /* calls that load code or prepare kernels now */
     bool is_watching;
     pthread_t watcher;
 };
@@ -659,6 +660,18 @@ void timeline_host_reached(struct driver *driver, uint64_t time_ps)
     pass_for_host(driver, 0, time_ps);
 }
 
+void timeline_begin_work(struct driver *driver)
+{
+    if (driver->timeline)
+        atomic_fetch_add(&driver->timeline->works, 1);
+}
+
+void timeline_end_work(struct driver *driver)
+{
+    if (driver->timeline)
+        atomic_fetch_sub(&driver->timeline->works, 1);
+}
+
 void timeline_settle(struct driver *driver)
 {
     pass_for_host(driver, 0, 0);
@@ -772,6 +785,15 @@ static bool has_work(const struct driver *driver)
     return false;
 }
 
+/* Some call of the host's is not done yet: it loads code, or asks the machine for something. */
+static bool is_in_call(struct timeline *timeline)
+{
+    bool asks = pthread_mutex_trylock(&timeline->lock) != 0;
+    if (!asks)
+        pthread_mutex_unlock(&timeline->lock);
+    return asks || atomic_load(&timeline->works);
+}
+
 /* A program may look at memory, without a call, until a kernel has written to it. So when it has made no call
  * for long, time goes on without it; this is the one thing that the host's speed has a say in. */
 static void *watch_host(void *user)
@@ -783,7 +805,7 @@ static void *watch_host(void *user)
     double since = host_seconds();
     pthread_mutex_lock(&commands->lock);
     while (!commands->stop) {
-        if (timeline->calls != heard || timeline->driving || !has_work(driver)) {
+        if (timeline->calls != heard || timeline->driving || !has_work(driver) || is_in_call(timeline)) {
             heard = timeline->calls;
             since = host_seconds();
         }

@@ -42,6 +42,11 @@ uint64_t timeline_copy_ps(const struct driver *driver, const struct task *task);
 /* The host has come to this time by itself: so has the machine then. */
 void timeline_host_reached(struct driver *driver, uint64_t time_ps);
 
+/* A call works between these for as long as the host's computer takes, and may hold any lock. The program is
+ * not silent meanwhile (which would let time pass), however slow or busy that computer is. */
+void timeline_begin_work(struct driver *driver);
+void timeline_end_work(struct driver *driver);
+
 /* What was submitted begins now, if it can. */
 void timeline_settle(struct driver *driver);
 

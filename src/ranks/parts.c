@@ -11,8 +11,7 @@ void ranks_parts_begin(struct ranks_parts *parts, struct ranks *ranks, struct ar
     parts->others = mem_alloc(count, sizeof *parts->others);
     parts->left = mem_alloc(count, sizeof *parts->left);
     for (uint32_t i = 1; i < count && archive->good; i++) {
-        archive_require(archive, ranks_receive(ranks, i, -1, &parts->others[i], NULL, &err),
-                        "a rank was lost");
+        archive_require(archive, ranks_await(ranks, i, &parts->others[i], &err), "a rank was lost");
         parts->left[i] = archive_reader(parts->others[i].at, parts->others[i].length);
     }
 }

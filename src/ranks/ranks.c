@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 /* Rounds and letters have tags of their own, so that neither waits behind the other. */
-enum { TAG_LETTER = 1, TAG_ROUND = 2 };
+enum { TAG_LETTER = 1, TAG_ROUND = 2, TAG_END = 3 };
 enum { PIECE = 1 << 24, HOST_NAME = 64 };
 static const double PATIENCE = 120; /* seconds */
 
@@ -136,12 +136,18 @@ static const struct ranks_transport *load_transport(struct err *err)
     return NULL;
 }
 
-static double seconds_of(const char *variable, double otherwise)
+/* Where the variable says nothing, *seconds stays. */
+static bool read_seconds(const char *variable, double *seconds, struct err *err)
 {
     const char *text = getenv(variable);
-    struct err unused;
+    struct err why;
     uint64_t ps;
-    return text && unit_parse(UNIT_time, text, &ps, &unused) ? (double)ps * 1e-12 : otherwise;
+    if (!text || !*text)
+        return true;
+    if (!unit_parse(UNIT_time, text, &ps, &why))
+        return err_set(err, "%s: %s", variable, why.text);
+    *seconds = (double)ps * 1e-12;
+    return true;
 }
 
 /* Whose host is which; and whether all are of one build. */
@@ -171,6 +177,10 @@ static bool meet(struct ranks *ranks, struct err *err)
 
 struct ranks *ranks_start(struct err *err)
 {
+    double patience = PATIENCE, delay = 0;
+    if (!read_seconds("HEDDLE_RANKS_PATIENCE", &patience, err) ||
+        !read_seconds("HEDDLE_RANKS_DELAY", &delay, err))
+        return NULL;
     const struct ranks_transport *transport = load_transport(err);
     if (!transport)
         return NULL;
@@ -179,8 +189,8 @@ struct ranks *ranks_start(struct err *err)
     struct ranks *ranks = mem_alloc(1, sizeof *ranks);
     ranks->transport = transport;
     ranks->is_crowded = true; /* until it is known */
-    ranks->patience = seconds_of("HEDDLE_RANKS_PATIENCE", PATIENCE);
-    ranks->delay = seconds_of("HEDDLE_RANKS_DELAY", 0);
+    ranks->patience = patience;
+    ranks->delay = delay;
     const char *why = transport->start(&ranks->number, &ranks->count);
     ranks->missing = mem_alloc(ranks->count, sizeof *ranks->missing);
     ranks->sending = mem_alloc(ranks->count, sizeof *ranks->sending);
@@ -194,22 +204,6 @@ struct ranks *ranks_start(struct err *err)
     if (!why)
         ranks_end(ranks);
     return NULL;
-}
-
-void ranks_end(struct ranks *ranks)
-{
-    if (!ranks)
-        return;
-    const struct ranks_traffic *traffic = &ranks->traffic;
-    log_info("rank %u: %llu rounds, %llu messages, %llu bytes, %.3f s in rounds", ranks->number,
-             (unsigned long long)traffic->rounds, (unsigned long long)traffic->messages,
-             (unsigned long long)traffic->bytes, traffic->seconds);
-    ranks->transport->end();
-    mem_free(ranks->missing);
-    mem_free(ranks->sending);
-    mem_free(ranks->same);
-    mem_free(ranks->hosts);
-    mem_free(ranks);
 }
 
 void ranks_kill(struct ranks *ranks, int status)
@@ -279,6 +273,12 @@ static bool wait_on(struct waiting *wait)
     return wait->most < 0 || waited < wait->most;
 }
 
+/* Seconds, for `waiting`. */
+static double most_patience(const struct ranks *ranks)
+{
+    return ranks->patience > 0 ? ranks->patience : -1;
+}
+
 static bool give_up(struct ranks *ranks, struct err *err)
 {
     if (!ranks->is_lost)
@@ -291,6 +291,13 @@ static bool give_up(struct ranks *ranks, struct err *err)
 static bool lost(struct ranks *ranks, uint32_t number, struct err *err)
 {
     err_set(err, "the link to rank %u on %s has failed", number, ranks->hosts[number]);
+    return give_up(ranks, err);
+}
+
+static bool is_silent(struct ranks *ranks, uint32_t number, struct err *err)
+{
+    err_set(err, "rank %u on %s has not answered for %g s (HEDDLE_RANKS_PATIENCE)", number,
+            ranks->hosts[number], ranks->patience);
     return give_up(ranks, err);
 }
 
@@ -329,9 +336,9 @@ static void make_room(struct text *text, size_t more)
 static bool receive_pieces(struct ranks *ranks, uint32_t from, int tag, size_t count, struct text *bytes,
                            struct err *err)
 {
-    struct waiting wait = waiting(ranks, ranks->patience ? ranks->patience : -1);
     bytes->length = 0;
     for (;;) {
+        struct waiting wait = waiting(ranks, most_patience(ranks));
         make_room(bytes, count);
         if (!finish(ranks, ranks->transport->receive(from, tag, bytes->at + bytes->length, count), from, err))
             return false;
@@ -353,8 +360,8 @@ bool ranks_send(struct ranks *ranks, uint32_t to, const void *bytes, size_t coun
     return !ranks->is_lost ? send_pieces(ranks, to, TAG_LETTER, bytes, count, err) : give_up(ranks, err);
 }
 
-bool ranks_receive(struct ranks *ranks, uint32_t from, double seconds, struct text *bytes, uint32_t *who,
-                   struct err *err)
+static bool receive_letter(struct ranks *ranks, uint32_t from, int tag, double seconds, struct text *bytes,
+                           uint32_t *who, struct err *err)
 {
     struct waiting wait = waiting(ranks, seconds);
     int other = from == (uint32_t)RANKS_ANY ? TRANSPORT_ANY : (int)from;
@@ -364,14 +371,31 @@ bool ranks_receive(struct ranks *ranks, uint32_t from, double seconds, struct te
     if (ranks->is_lost)
         return give_up(ranks, err);
     err->text[0] = 0;
-    while (!(is_there = ranks->transport->waits(other, TAG_LETTER, &sender, &count)))
+    while (!(is_there = ranks->transport->waits(other, tag, &sender, &count)))
         if (seconds == 0 || !wait_on(&wait))
             return false;
     if (is_there < 0)
         return lost(ranks, other == TRANSPORT_ANY ? 0 : from, err);
     if (who)
         *who = sender;
-    return receive_pieces(ranks, sender, TAG_LETTER, count, bytes, err);
+    return receive_pieces(ranks, sender, tag, count, bytes, err);
+}
+
+bool ranks_receive(struct ranks *ranks, uint32_t from, double seconds, struct text *bytes, uint32_t *who,
+                   struct err *err)
+{
+    return receive_letter(ranks, from, TAG_LETTER, seconds, bytes, who, err);
+}
+
+static bool await_letter(struct ranks *ranks, uint32_t from, int tag, struct text *bytes, struct err *err)
+{
+    return receive_letter(ranks, from, tag, most_patience(ranks), bytes, NULL, err) ||
+           (err->text[0] ? false : is_silent(ranks, from, err));
+}
+
+bool ranks_await(struct ranks *ranks, uint32_t from, struct text *bytes, struct err *err)
+{
+    return await_letter(ranks, from, TAG_LETTER, bytes, err);
 }
 
 bool ranks_broadcast(struct ranks *ranks, uint32_t from, struct text *bytes, struct err *err)
@@ -393,7 +417,7 @@ bool ranks_gather(struct ranks *ranks, const struct text *mine, struct text *all
     all[ranks->number].length = 0;
     text_add_bytes(&all[ranks->number], bytes, mine->length);
     for (uint32_t i = 1; i < ranks->count && !ranks->number; i++)
-        if (!ranks_receive(ranks, i, -1, &all[i], NULL, err))
+        if (!ranks_await(ranks, i, &all[i], err))
             return false;
     for (uint32_t i = 0; i < ranks->count && everyone; i++)
         if (!ranks_broadcast(ranks, 0, &all[i], err))
@@ -468,14 +492,12 @@ static bool send_on(struct ranks *ranks, struct err *err)
     return true;
 }
 
-static bool say_missing(struct ranks *ranks, double seconds, struct err *err)
+static bool say_missing(struct ranks *ranks, struct err *err)
 {
     uint32_t number = 0;
     while (number < ranks->count && !ranks->missing[number] && ranks->sending[number] < 0)
         number++;
-    err_set(err, "rank %u on %s has not answered for %g s (HEDDLE_RANKS_PATIENCE)", number,
-            ranks->hosts[number], seconds);
-    return give_up(ranks, err);
+    return is_silent(ranks, number, err);
 }
 
 /* As if messages had taken longer. */
@@ -489,7 +511,7 @@ static void hold_up(const struct ranks *ranks)
 bool ranks_end_round(struct ranks *ranks, struct text *in, struct err *err)
 {
     double begun = host_seconds();
-    struct waiting wait = waiting(ranks, ranks->patience ? ranks->patience : -1);
+    struct waiting wait = waiting(ranks, most_patience(ranks));
     if (ranks->is_lost)
         return give_up(ranks, err);
     for (uint32_t step = 0; step < 2 * ranks->count;) {
@@ -503,7 +525,7 @@ bool ranks_end_round(struct ranks *ranks, struct text *in, struct err *err)
         } else if (!send_on(ranks, err)) {
             return false;
         } else if (!wait_on(&wait)) {
-            return say_missing(ranks, ranks->patience, err);
+            return say_missing(ranks, err);
         }
     }
     hold_up(ranks);
@@ -552,4 +574,38 @@ void ranks_add(struct ranks *ranks, uint64_t *numbers, size_t count)
 void ranks_most(struct ranks *ranks, uint64_t *numbers, size_t count)
 {
     combine(ranks, numbers, count, false);
+}
+
+/* ---- the end ---- */
+
+/* MPI's own end waits for all ranks, and for ever. False: some rank does not come to it. */
+static bool all_come_to_end(struct ranks *ranks, struct err *err)
+{
+    struct text none = {0};
+    bool good = !ranks->number || send_pieces(ranks, 0, TAG_END, "", 0, err);
+    for (uint32_t i = 1; i < ranks->count && !ranks->number && good; i++)
+        good = await_letter(ranks, i, TAG_END, &none, err);
+    text_fini(&none);
+    return good;
+}
+
+void ranks_end(struct ranks *ranks)
+{
+    struct err err;
+    if (!ranks)
+        return;
+    if (!ranks->is_lost && !all_come_to_end(ranks, &err)) {
+        log_error("%s", err.text);
+        ranks_kill(ranks, EXIT_FAILURE);
+    }
+    const struct ranks_traffic *traffic = &ranks->traffic;
+    log_info("rank %u: %llu rounds, %llu messages, %llu bytes, %.3f s in rounds", ranks->number,
+             (unsigned long long)traffic->rounds, (unsigned long long)traffic->messages,
+             (unsigned long long)traffic->bytes, traffic->seconds);
+    ranks->transport->end();
+    mem_free(ranks->missing);
+    mem_free(ranks->sending);
+    mem_free(ranks->same);
+    mem_free(ranks->hosts);
+    mem_free(ranks);
 }

@@ -25,13 +25,13 @@ struct ranks_job ranks_job(void);
 /* In a child process, before it becomes another program: that one is no rank, even if it is heddle. */
 void ranks_forget_job(void);
 
-/* Joins the others, once in a process. HEDDLE_RANKS_PATIENCE says how long a rank may take to answer in a
- * round, HEDDLE_RANKS_DELAY how long one takes at least. Fails where there is no MPI, and where ranks are of
+/* Joins the others, once in a process. HEDDLE_RANKS_PATIENCE says how long a rank may take to answer,
+ * HEDDLE_RANKS_DELAY how long one takes at least. Fails where there is no MPI, and where ranks are of
  * different builds.
  */
 struct ranks;
 struct ranks *ranks_start(struct err *err);
-void ranks_end(struct ranks *ranks); /* all call it; NULL: nothing */
+void ranks_end(struct ranks *ranks); /* all call it, or are ended when one does not; NULL: nothing */
 
 /* The library that is loaded then: that which the environment variable HEDDLE_TRANSPORT names, or else that
  * beside this code. */
@@ -53,6 +53,9 @@ bool ranks_send(struct ranks *ranks, uint32_t to, const void *bytes, size_t coun
  * most (0: it looks once; below 0: for ever): false with an empty err->text when none has come by then. */
 bool ranks_receive(struct ranks *ranks, uint32_t from, double seconds, struct text *bytes, uint32_t *who,
                    struct err *err);
+
+/* The next letter from this rank, which is due: fails when it has not come for HEDDLE_RANKS_PATIENCE. */
+bool ranks_await(struct ranks *ranks, uint32_t from, struct text *bytes, struct err *err);
 
 /* What `from` has in `bytes`, all have then. */
 bool ranks_broadcast(struct ranks *ranks, uint32_t from, struct text *bytes, struct err *err);

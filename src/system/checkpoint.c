@@ -234,9 +234,9 @@ bool checkpoint_init(struct local_machine *machine, struct err *err)
 {
     const struct checkpoint_options *options = &machine->options.checkpoint;
     struct clock_domain clock;
+    uint64_t first = options->at_cycles ? options->at_cycles : options->every_cycles;
     clock_init(&clock, machine->system->gpu.clock);
-    machine->checkpoint_ps =
-        options->write && options->at_cycles ? clock_time(&clock, options->at_cycles) : TIME_NEVER;
+    machine->checkpoint_ps = options->write && first ? clock_time(&clock, first) : TIME_NEVER;
     if (!options->write && !options->resume)
         return true;
     machine->journal = journal_new();

@@ -91,8 +91,9 @@ struct machine_progress {         /* shown while it runs */
  * all is as it was (src/system/README.md). */
 struct checkpoint_options {
     const char *write;          /* file; or NULL */
-    uint64_t at_cycles;         /* of the GPUs' clock since the beginning; 0: when interrupted */
-    uint64_t every_cycles;      /* and again whenever so many have passed, to the same file; 0: once */
+    uint64_t at_cycles;         /* of the GPUs' clock since the beginning; 0: after every_cycles */
+    uint64_t every_cycles;      /* and again whenever so many have passed, to the same file; 0: once; where
+                                   both are 0: when interrupted */
     bool stop;                  /* the run ends when it is written */
     const char *resume;         /* file; or NULL */
     const struct text *resumed; /* what machine_read_checkpoint gave of it, on a rank that does not lead */

@@ -110,7 +110,7 @@ static bool receive_bytes(struct ranks *ranks, struct machine *machine, uint64_t
                           uint32_t owner, uint32_t from, struct err *err)
 {
     struct text text = {0};
-    bool good = ranks_receive(ranks, from, -1, &text, NULL, err);
+    bool good = ranks_await(ranks, from, &text, err);
     if (good) {
         struct archive archive = archive_reader(text.at, text.length);
         walk_all(machine, at, bytes, owner, clear_run, NULL);

@@ -83,7 +83,38 @@ kill -STOP "$victim"
 ! wait "$run" || fail 'a run without one of its ranks ended well'
 grep -q 'has not answered for 2 s' err || fail "a rank that stands still: $(cat err)"
 
+# ---- one that does not come to the end, when the program is done ----
+cat >ends.c <<'END'
+#include <fcntl.h>
+#include <unistd.h>
+int cudaFree(void *);
+int main(void)
+{
+    int why = cudaFree(0);
+    for (close(creat("begun", 0600)); access("go", F_OK);)
+        usleep(10000);
+    return why;
+}
+END
+libraries=$(dirname "$HEDDLE")/cuda
+if gcc -o ends ends.c -L"$libraries" -lcudart 2>/dev/null; then
+    HEDDLE_RANKS_PATIENCE=2s timeout 60 "$HEDDLE" run --mode timing --system h200-x2 --ranks 2 ./ends >out 2>err &
+    run=$!
+    for ((i = 0; i < 300; i++)); do
+        [[ ! -e begun ]] || break
+        sleep 0.1
+    done
+    for process in $(pgrep -f -- 'run --mode timing --system h200-x2 ./ends'); do
+        ! grep -qz OMPI_COMM_WORLD_RANK=1 "/proc/$process/environ" || victim=$process
+    done
+    kill -STOP "$victim"
+    touch go
+    ! wait "$run" || fail 'a run whose rank does not come to the end ended well'
+    grep -q 'rank 1 on .* has not answered for 2 s' err || fail "a rank that does not come to the end: $(cat err)"
+fi
+
 # ---- what makes no sense: one line ----
+fails 'HEDDLE_RANKS_PATIENCE: expected a time' env HEDDLE_RANKS_PATIENCE=5 "$HEDDLE" bench phold --ranks 2
 fails 'there is work for 2' "$HEDDLE" bench phold --islands 2 --ranks 4
 fails 'the system has work for' "$HEDDLE" bench vecadd --mode timing --system r9nano --set l2.islands=2 --ranks 3
 fails 'expected a number from 1 to' "$HEDDLE" bench vecadd --mode timing --ranks 0
@@ -92,6 +123,8 @@ fails '--shared does not go with several ranks: .*--threads N instead' "$HEDDLE"
 fails '--ranks: .* use --threads N instead' "$HEDDLE" serve machine --ranks 2
 fails 'serve does not run over several ranks: start it' env OMPI_COMM_WORLD_SIZE=2 OMPI_COMM_WORLD_RANK=0 "$HEDDLE" serve machine
 fails 'leave --ranks out, and use --threads' "$HEDDLE" run --mode timing --ranks 2 mpirun -n 2 ./program
+fails 'several nodes.* use --threads N instead' "$HEDDLE" run --mode timing --system cluster-2x4 --ranks 2 /bin/true
+fails 'cores of its own.* use --threads N instead' "$HEDDLE" run --mode timing --system gem5-gpu --ranks 2 /bin/true
 fails 'they need --mode timing' "$HEDDLE" run --ranks 2 /bin/true
 fails 'ptx does not run over several ranks' env OMPI_COMM_WORLD_SIZE=2 OMPI_COMM_WORLD_RANK=0 "$HEDDLE" ptx /bin/true
 "$HEDDLE" system h200-x8 --ranks 3 >out

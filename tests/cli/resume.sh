@@ -157,6 +157,14 @@ refused 2 '--checkpoint-at needs --checkpoint FILE' "${program[@]}" --checkpoint
 refused 2 'needs --mode timing' run --mode functional --checkpoint saved ./useptx "$saxpy"
 refused 2 'cannot write nowhere/saved' "${program[@]}" --checkpoint nowhere/saved ./useptx "$saxpy"
 
+# again and again, while a program runs
+run "${program[@]}" --stats straight ./useptx "$saxpy"
+run "${program[@]}" --checkpoint again --checkpoint-every 2000 ./useptx "$saxpy"
+expect_status 0
+run "${program[@]}" --resume again --stats stats ./useptx "$saxpy"
+expect_status 0
+expect_same_file 'from the last of several checkpoints' <(without_host stats) <(without_host straight)
+
 # the same script, which starts something else
 printf '#!/bin/sh\n%s\n' 'exec ./useptx "$@" $WHAT' >script
 chmod +x script

@@ -1,6 +1,7 @@
 /* Commands of streams in simulated time: what overlaps, who sees what, and that it is the same every time. No
  * test knows how many cycles anything takes. */
 #include "driver_check.h"
+#include "driver/timeline.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -637,6 +638,28 @@ static void what_is_known_is_kept_when_interrupted(void **state)
     stop(&test.t);
 }
 
+/* ---- a host that is silent ---- */
+
+/* Kernels run on without a program that makes no call for long, but not while a call of it works. */
+static void time_stands_still_while_code_is_loaded(void **state)
+{
+    (void)state;
+    struct timed_test test;
+    start_timed_with(&test, (struct driver_options){.timing.watch_host = true});
+    struct driver *driver = test.t.driver;
+    uint64_t out = new_memory(&test, 4096);
+    CHECK(spin_on(&test, test.t.first, out, 1 << 20)); /* some milliseconds */
+    timeline_begin_work(driver);
+    uint64_t before = driver_time(driver);
+    nanosleep(&(struct timespec){.tv_sec = 2, .tv_nsec = 600000000}, NULL);
+    assert_int_equal(driver_time(driver), before);
+    timeline_end_work(driver);
+    for (int i = 0; i < 300 && driver_time(driver) == before; i++)
+        nanosleep(&(struct timespec){.tv_nsec = 100000000}, NULL);
+    assert_true(driver_time(driver) > before);
+    stop(&test.t);
+}
+
 /* ---- threads of the host ---- */
 
 struct user {
@@ -731,6 +754,7 @@ int main(void)
         cmocka_unit_test(copies_arrive_when_they_are_done),
         cmocka_unit_test(one_lane_asks_for_all_and_each_gets_its_own),
         cmocka_unit_test(what_is_known_is_kept_when_interrupted),
+        cmocka_unit_test(time_stands_still_while_code_is_loaded),
         cmocka_unit_test(several_threads_use_one_machine),
         cmocka_unit_test(a_thread_is_heard_while_another_waits),
     };
