@@ -151,13 +151,17 @@ enum heddle_event_kind {
                          * it passes "l1" (hits end there), "l2", "dram", "fabric" (to another GPU, and back), "host" */
     HEDDLE_COPY,        /* a copy or fill */
     HEDDLE_TRANSLATION, /* an SM waits for a page's translation; it passes the GPU's "tlb", as a "hit" or a "walk" */
-    HEDDLE_FAULT        /* a kernel fails, as `what` tells */
+    HEDDLE_FAULT,       /* a kernel fails, as `what` tells */
+    HEDDLE_PAGE,        /* a page of managed or migrating memory moves to `gpu`, from `place` */
+    HEDDLE_LINK         /* a message passes a link of the fabric, whose name `what` is */
 };
 enum heddle_event_phase { HEDDLE_BEGINS, HEDDLE_PASSES, HEDDLE_ENDS };
 
 /* The id of a task is the same at all its stops, and free for others after its end.
  * - HEDDLE_KERNEL, HEDDLE_FAULT: the launch's number; HEDDLE_COPY: the copy's; HEDDLE_BLOCK: the block's in its grid
  * - HEDDLE_TRANSLATION: the page; each SM (`place`) waits for it on its own
+ * - HEDDLE_PAGE: its address. `what` is "move", "copy" (a second one), "drop" (one of several), "first" (of a new page)
+ * - HEDDLE_LINK: the link's number; `place` 0: from its first end, 1: from its second. It passes, and that is all.
  * - HEDDLE_REQUEST: who asks, on whichever GPU the request is: the number of its GPU in the upper 16 bits, of its SM in
  *   the next 16 (of copies: that of the DMA engine, which is beyond all SMs), then its own number there.
  *   A request that meets an earlier one for the same bytes in a cache waits for that, and does not pass the stops
@@ -178,10 +182,11 @@ struct heddle_event {
     const char *stop;    /* "gpu", "sm", "l1", "l2", "dram", "fabric", "host", "dma", "tlb" */
     const char *what;    /* "read", "write", "atomic" and the answers "data", "done", "old"; "hit", "miss", "forwarded" (to
                           * the line's home), "walk"; a kernel's name; a fault's text */
-    uint64_t address;    /* of a request's line: its home in the upper 16 bits (255: the host), its offset there */
-    uint64_t bytes;      /* of a copy */
+    uint64_t address;    /* of a request's line, and of a page: its home in the upper 16 bits (255: the host), its offset there */
+    uint64_t bytes;      /* of a copy, a page; of a message on a link, on the wire */
     unsigned char *data; /* that passes here: change it, and the machine goes on with that; or NULL */
     uint32_t data_bytes;
+    uint64_t busy_ps; /* how long the message keeps the link busy */
 };
 
 /* From now on `call` is told of these kinds (1 << HEDDLE_KERNEL | ...; 0: of nothing any more), in the order in which

@@ -18,7 +18,9 @@
     K(REQUEST, "a memory request of an SM, or of a copy; probe_request_id; l1, l2, dram, fabric, host")      \
     K(COPY, "a copy or fill; its number in the machine; none")                                               \
     K(TRANSLATION, "an SM waits for a page's translation; the page; tlb, of the GPU")                        \
-    K(FAULT, "a kernel fails, as `what` tells; its number; none")
+    K(FAULT, "a kernel fails, as `what` tells; its number; none")                                            \
+    K(PAGE, "a page moves to a GPU or the host; its address; none")                                          \
+    K(LINK, "a message passes a link of the fabric; the link's number; none")
 
 enum probe_kind {
 #define K(id, help) PROBE_##id,
@@ -33,15 +35,17 @@ struct probe_event {
     uint32_t kind;  /* enum probe_kind */
     uint32_t phase; /* enum probe_phase */
     uint64_t time_ps;
-    uint64_t id;         /* the same from begin to end, free for others afterwards: include/heddle.h */
-    uint32_t gpu;        /* where it is now; UINT32_MAX: the host's memory */
-    uint32_t place;      /* SM, or slice where it passes the L2 or DRAM; on the fabric, the other GPU */
-    const char *stop;    /* "sm", "l1", "l2", "dram", "fabric", "host", "dma", "tlb", "gpu" */
-    const char *what;    /* a message's kind, "hit", "miss", ...; a kernel's name; a fault's text */
-    uint64_t address;    /* of a request's line: physical (base/address.h) */
-    uint64_t bytes;      /* of a copy */
+    uint64_t id;      /* the same from begin to end, free for others afterwards: include/heddle.h */
+    uint32_t gpu;     /* where it is now; UINT32_MAX: the host's memory */
+    uint32_t place;   /* SM, or slice where it passes the L2 or DRAM; on the fabric, the other GPU; of a page,
+                       * where it is from; of a link, 1: from its second end to the first */
+    const char *stop; /* "sm", "l1", "l2", "dram", "fabric", "host", "dma", "tlb", "gpu", "link" */
+    const char *what; /* a message's kind, "hit", "miss", ...; a kernel's name; a fault's text */
+    uint64_t address; /* of a request's line, and of a page: physical (base/address.h) */
+    uint64_t bytes;   /* of a copy, a page; of a message on a link, on the wire */
     unsigned char *data; /* that passes here, and may be altered; or NULL */
     uint32_t data_bytes;
+    uint64_t busy_ps; /* how long the message keeps the link busy */
 };
 
 /* The id of a request: who asks (a client of a GPU's crossbar, as SMs are) and its number there. */

@@ -40,6 +40,21 @@ void text_add_bytes(struct text *text, const char *bytes, size_t count)
     text->at[text->length] = 0;
 }
 
+void text_add_quoted(struct text *text, const char *string)
+{
+    text_add_bytes(text, "\"", 1);
+    while (*string) {
+        size_t plain = 0;
+        while (string[plain] >= ' ' && string[plain] <= '~' && string[plain] != '"' && string[plain] != '\\')
+            plain++;
+        text_add_bytes(text, string, plain);
+        string += plain;
+        if (*string)
+            text_add(text, "\\u%04x", (unsigned char)*string++);
+    }
+    text_add_bytes(text, "\"", 1);
+}
+
 void text_fini(struct text *text)
 {
     mem_free(text->at);

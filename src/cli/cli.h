@@ -11,9 +11,10 @@
 enum { EXIT_GOOD = 0, EXIT_FAILED = 1, EXIT_USAGE = 2, EXIT_SIGNAL = 128 /* plus its number */ };
 
 struct option_row {
-    const char *name;  /* "--threads" */
-    const char *value; /* what follows it, as help calls it: "N"; NULL for a switch */
-    const char *help;  /* NULL: it is another name of an option, and is not listed */
+    const char *name; /* "--threads" */
+    const char
+        *value; /* what follows it, as help calls it: "N"; "[N]": a number that may; NULL for a switch */
+    const char *help; /* NULL: it is another name of an option, and is not listed */
 };
 
 struct cmd {

@@ -6,6 +6,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/unit.h"
+#include "cli/bench_timeline.h"
 #include "cli/over_ranks.h"
 #include "cli/workload.h"
 
@@ -304,6 +305,7 @@ static void list_benches(void)
         printf("  %-26s %s\n", benches[i]->name, benches[i]->help);
         printf("  %-26s   its own options: `heddle params %s`\n", "", benches[i]->groups[0]->path);
     }
+    printf("  %-26s how fast a timeline is written: --slices N, --timeline FILE\n", "timeline");
     cmd_workload_list();
 }
 
@@ -313,6 +315,8 @@ static void complete(const char *behind)
     const struct bench *bench = bench_find(behind);
     for (size_t i = 0; !bench && benches[i]; i++)
         puts(benches[i]->name);
+    if (!bench)
+        puts("timeline");
     for (size_t k = 0; bench && k < bench->groups[0]->row_count; k++) {
         char name[80];
         option_name(name, sizeof name, bench->groups[0]->rows[k].name);
@@ -330,6 +334,8 @@ static int run(int count, char **words)
                 count ? " before its options" : "");
         return complain(EXIT_USAGE, &err);
     }
+    if (!strcmp(words[0], "timeline"))
+        return cmd_bench_timeline(count, words);
     if (cmd_workload_is(words[0]))
         return cmd_workload(count, words);
     struct request r = {.bench = bench_find(words[0]),

@@ -1,4 +1,5 @@
 /* heddle replay: what a trace of instructions takes on a system. */
+#include "cli/timeline_file.h"
 #include "cli/over_ranks.h"
 #include "cli/cli.h"
 #include "cli/folder.h"
@@ -257,6 +258,8 @@ static int replay(const struct replay_request *r, struct itrace_reader *reader, 
                                   .end_line = r->end_line,
                                   .threads = r->threads,
                                   .interrupt = &interrupted,
+                                  .picture = r->timing.picture,
+                                  .live = r->timing.live,
                                   .timing = {.on = true,
                                              .over_ranks = over_ranks(),
                                              .series_cycles = r->json ? timing_series(&r->timing) : 0,
@@ -292,6 +295,7 @@ static int replay(const struct replay_request *r, struct itrace_reader *reader, 
         tell_line(trace, &how, seconds);
     if (driver && !report(r, system, trace, folder, seconds, good, &why))
         return complain(EXIT_FAILED, &why);
+    cmd_timeline_tell(folder, &r->timing.picture, stderr);
     if (stopped)
         return EXIT_GOOD;
     if (good && !interrupted)

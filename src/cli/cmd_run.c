@@ -4,6 +4,7 @@
 #include "cli/over_ranks.h"
 #include "cli/run.h"
 #include "cli/record.h"
+#include "cli/timeline_file.h"
 #include "cli/trace_mem.h"
 #include "cli/process.h"
 #include "base/bits.h"
@@ -200,6 +201,7 @@ static int tell(struct run *run, const struct system *system, const char *system
     if (how.signal && isatty(STDERR_FILENO))
         fputs("\r\033[K", stderr); /* the progress line that the program could not wipe */
     fputs(summary.at, stderr);
+    cmd_timeline_tell(run->folder, &request->timing.picture, stderr);
     text_fini(&summary);
     launches_fini(&lines);
     return status;
@@ -289,6 +291,7 @@ static int run_request(struct run_request *request)
         request->timing.shared = true;
     int status;
     if (!timing_check_series(&request->timing, &err) || !goes_with_cores(request, &err) ||
+        !timing_check_picture(&request->timing, &err) || !timing_check_live(&request->timing, &err) ||
         (has_nodes && !goes_with_nodes(request, &err)) || !goes_with_ranks(request, &err)) {
         system_fini(&system);
         return complain(EXIT_USAGE, &err);

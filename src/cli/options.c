@@ -29,6 +29,11 @@ static const struct option_row *find_row(const struct option_row *rows, const ch
                                                                                               : NULL;
 }
 
+static bool is_number(const char *word)
+{
+    return *word && word[strspn(word, "0123456789")] == 0;
+}
+
 static bool unknown(const struct option_row *rows, const char *word, struct err *err)
 {
     struct nearest nearest;
@@ -66,7 +71,10 @@ bool options_parse(const struct option_row *rows, int count, char **words, void 
         const char *value = word[length] ? word + length + 1 : NULL;
         if (!row->value && value)
             return err_set(err, "%s takes no value", row->name);
-        if (row->value && !value) {
+        bool may_have_one = row->value && row->value[0] == '['; /* a number may follow */
+        if (may_have_one && !value && i + 1 < count && is_number(words[i + 1]))
+            value = words[++i];
+        if (row->value && !value && !may_have_one) {
             if (i + 1 == count)
                 return err_set(err, "expected %s behind %s", row->value, row->name);
             value = words[++i];
@@ -86,7 +94,9 @@ int options_own_words(const struct option_row *rows, int count, char **words)
         const struct option_row *row = rows;
         while (row->name && strcmp(row->name, words[i]))
             row++;
-        i += row->name && row->value ? 2 : 1;
+        bool takes_next =
+            row->name && row->value && (row->value[0] != '[' || (i + 1 < count && is_number(words[i + 1])));
+        i += takes_next ? 2 : 1;
     }
     return i < count ? i : count;
 }

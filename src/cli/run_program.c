@@ -200,6 +200,10 @@ static void set_environment(const struct run *run)
     set_path("HEDDLE_RECORD", timing->record);
     set_or_not("HEDDLE_CHECK", run->request->check.checks);
     set_or_not("HEDDLE_CHECK_SHOW", run->request->check.show);
+    set_or_not("HEDDLE_LIVE", timing->live);
+    set_path("HEDDLE_TIMELINE", timing->picture.path);
+    set_or_not("HEDDLE_TIMELINE_DETAIL", timing->picture.detail);
+    set_or_not("HEDDLE_TIMELINE_WINDOW", timing->picture.window);
     struct text limit = {0};
     text_add(&limit, "%llu", (unsigned long long)timing->record_limit);
     set_or_not("HEDDLE_RECORD_LIMIT", timing->record_limit ? limit.at : NULL);

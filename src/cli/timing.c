@@ -6,6 +6,8 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "base/unit.h"
+#include "driver/picture.h"
+#include "live/live.h"
 #include "driver/region.h"
 #include "mailbox/door.h"
 #include "plugin/plugin.h"
@@ -106,6 +108,16 @@ bool timing_took(struct timing_request *request, const struct option_row *row, c
         request->write_load = value;
     else if (!strcmp(row->name, "--placement"))
         request->placement = value;
+    else if (!strcmp(row->name, "--live")) {
+        unsigned port;
+        request->live = value ? value : "auto";
+        return live_port_parse(request->live, &port, err);
+    } else if (!strcmp(row->name, "--timeline"))
+        request->picture.path = value;
+    else if (!strcmp(row->name, "--timeline-detail"))
+        request->picture.detail = value;
+    else if (!strcmp(row->name, "--timeline-window"))
+        request->picture.window = value;
     else if (!strcmp(row->name, "--seat"))
         return take_count(row, value, &request->seat, err);
     else if (!strcmp(row->name, "--max-cycles"))
@@ -170,6 +182,8 @@ static const char *timing_alone(const struct timing_request *request)
            : request->resume             ? "--resume"
            : request->write_load         ? "--write-load"
            : request->placement          ? "--placement"
+           : request->picture.path       ? "--timeline"
+           : request->live               ? "--live"
                                          : NULL;
 }
 
@@ -245,13 +259,43 @@ bool timing_keeps_series(const struct timing_request *request, const char *stats
     return stats || !request->series || err_set(err, "--series needs a file for its samples: --stats FILE");
 }
 
+/* Of a machine in another process, only what the program's own process knows is drawn. */
+bool timing_check_picture(const struct timing_request *request, struct err *err)
+{
+    const struct picture_options *picture = &request->picture;
+    const char *elsewhere = request->attach ? "--attach" : request->shared ? "a shared machine" : NULL;
+    const char *alone = picture->detail ? "--timeline-detail" : picture->window ? "--timeline-window" : NULL;
+    struct picture_plan plan;
+    struct err why;
+    if (!picture->path)
+        return !alone || err_set(err, "%s needs --timeline FILE", alone);
+    if (!picture_parse(&plan, picture, err))
+        return false;
+    if (elsewhere && plan.detail != TRACK_CALLS)
+        return err_set(err,
+                       "--timeline with %s: expected --timeline-detail calls, as the machine is in another "
+                       "process",
+                       elsewhere);
+    return ranks_job().number || file_check(picture->path, &why) || err_set(err, "--timeline: %s", why.text);
+}
+
+bool timing_check_live(const struct timing_request *request, struct err *err)
+{
+    const char *other = request->attach         ? "--attach"
+                        : request->shared       ? "a machine in another process"
+                        : ranks_job().count > 1 ? "several ranks"
+                                                : NULL;
+    return !request->live ||
+           (other ? err_set(err, "--live does not go with %s", other) : live_is_possible(err));
+}
+
 bool timing_check(const struct timing_request *request, struct err *err)
 {
     const char *alone = timing_alone(request);
-    if (!timing_check_series(request, err) || !ranks_make_sense(request, err) ||
-        !loads_make_sense(request, err))
+    if (!timing_check_series(request, err) || !timing_check_live(request, err) ||
+        !ranks_make_sense(request, err) || !loads_make_sense(request, err))
         return false;
-    if (!attach_makes_sense(request, err))
+    if (!attach_makes_sense(request, err) || !timing_check_picture(request, err))
         return false;
     bool every = request->checkpoint_every, at = request->checkpoint_at;
     if (!request->checkpoint && (at || every || request->checkpoint_stop))

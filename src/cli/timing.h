@@ -3,6 +3,7 @@
 #define CLI_TIMING_H
 
 #include "cli/over_ranks.h"
+#include "driver/driver.h"
 #include "system/system.h"
 
 #include <stdint.h>
@@ -11,6 +12,8 @@ struct timing_request {
     const char *mode, *system, *max_cycles, *kernels, *region;
     const char *attach, *seat;
     const char *write_load, *placement, *series;
+    struct picture_options picture;
+    const char *live; /* a port, or "auto"; NULL: no live view */
     const char *checkpoint, *checkpoint_at, *checkpoint_every, *resume;
     bool checkpoint_stop, shared;
     bool cold_caches, no_progress, plugins;
@@ -48,6 +51,11 @@ struct timing_request {
         {"--write-load", "FILE", "write what it took to simulate each part of the system, for --placement"}, \
         {"--placement", "FILE", "ranks get parts that took about as long in the run that wrote this file"},  \
         {"--seat", "N", "which of its programs this is, from 1; unless told, the next one"},                 \
+        {"--timeline", "FILE",                                                                               \
+         "draw what happens when, for ui.perfetto.dev; FILE.json: as Chrome's trace events"},                \
+        {"--timeline-detail", "calls|kernels|blocks|all", "how much of it (blocks unless told)"},            \
+        {"--timeline-window", "FROM..TO", "only this simulated time, such as 10us..1ms, 2ms.. or ..1ms"},    \
+        {"--live", "[PORT]", "show the run on a page of this machine while it goes on (docs/live.md)"},      \
         {"--kernels", "LIST",                                                                                \
          "time only launches such as 3-5, counted from 0, or of kernels such as 'scale*'; others just run"}, \
         {"--max-cycles", "N", "cycles after which a kernel fails, as if it never ended; 0: no limit"},       \
@@ -78,6 +86,9 @@ bool timing_check(const struct timing_request *request, struct err *err);
 bool timing_check_series(const struct timing_request *request, struct err *err);
 /* ... and whether they go anywhere: to this file of --stats or --json, or NULL. */
 bool timing_keeps_series(const struct timing_request *request, const char *stats, struct err *err);
+/* The same of --live and --timeline alone, which depend on where the machine is. */
+bool timing_check_live(const struct timing_request *request, struct err *err);
+bool timing_check_picture(const struct timing_request *request, struct err *err);
 
 /* Timing is on when asked for, or when something is said that only it has. */
 bool timing_is_on(const struct timing_request *request);

@@ -10,11 +10,19 @@
 static const struct {
     const char *variable, *option, *word, *other;
 } rows[] = {
-    {"HEDDLE_SYSTEM", "--system", NULL, NULL},         {"HEDDLE_MODE", "--mode", NULL, NULL},
-    {"HEDDLE_ATTACH", "--attach", NULL, NULL},         {"HEDDLE_SEAT", "--seat", NULL, NULL},
-    {"HEDDLE_KERNELS", "--kernels", NULL, NULL},       {"HEDDLE_MAX_CYCLES", "--max-cycles", NULL, NULL},
-    {"HEDDLE_REGION", "--region", NULL, NULL},         {"HEDDLE_CACHES", "--cold-caches", "cold", "warm"},
+    {"HEDDLE_SYSTEM", "--system", NULL, NULL},
+    {"HEDDLE_MODE", "--mode", NULL, NULL},
+    {"HEDDLE_ATTACH", "--attach", NULL, NULL},
+    {"HEDDLE_SEAT", "--seat", NULL, NULL},
+    {"HEDDLE_KERNELS", "--kernels", NULL, NULL},
+    {"HEDDLE_MAX_CYCLES", "--max-cycles", NULL, NULL},
+    {"HEDDLE_REGION", "--region", NULL, NULL},
+    {"HEDDLE_CACHES", "--cold-caches", "cold", "warm"},
     {"HEDDLE_PROGRESS", "--no-progress", "no", "yes"},
+    {"HEDDLE_TIMELINE", "--timeline", NULL, NULL},
+    {"HEDDLE_LIVE", "--live", NULL, NULL},
+    {"HEDDLE_TIMELINE_DETAIL", "--timeline-detail", NULL, NULL},
+    {"HEDDLE_TIMELINE_WINDOW", "--timeline-window", NULL, NULL},
 };
 
 /* NULL: not set. */

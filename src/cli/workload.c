@@ -9,6 +9,7 @@
 #include "report/launches/launches.h"
 #include "cli/timing.h"
 #include "cli/record.h"
+#include "cli/timeline_file.h"
 #include "cli/trace_mem.h"
 #include "driver/driver.h"
 #include "workloads/run.h"
@@ -234,6 +235,8 @@ static int run_driven(const struct request *r, const struct system *system, cons
                                  .check_show = r->check.show_count,
                                  .record = {.folder = r->timing.record, .limit = r->timing.record_limit},
                                  .interrupt = &interrupted,
+                                 .picture = r->timing.picture,
+                                 .live = r->timing.live,
                                  .timing = {.on = timing_is_on(&r->timing),
                                             .attach = r->timing.attach,
                                             .seat = (uint32_t)timing_seat(&r->timing),
@@ -263,6 +266,7 @@ static int run_driven(const struct request *r, const struct system *system, cons
     bool any;
     if (!report(r, system, folder, host_seconds() - start, good, &any, &why))
         return complain(EXIT_FAILED, &why);
+    cmd_timeline_tell(folder, &r->timing.picture, stderr);
     if (stopped)
         return EXIT_GOOD;
     if (r->trace_mem && good && !tell_traces(folder, err))

@@ -120,6 +120,15 @@ void sm_add_code(struct sm *sm, const uint64_t *lines, size_t count);
 struct sm_kernel *sm_kernel(struct sm *sm, uint32_t slot);
 void sm_count_kernel(struct sm *sm, uint32_t slot); /* what goes on, up to now */
 void sm_end_kernel(struct sm *sm, uint32_t slot);
+
+/* What it does now, between windows: its warps by why they wait (STALL_not_selected: they can issue). */
+struct sm_view {
+    uint32_t number, blocks, warps, warps_most;
+    uint32_t by_reason[STALL_COUNT];
+    uint64_t instructions; /* of the kernels that are here */
+};
+void sm_look(const struct sm *sm, struct sm_view *view);
+bool sm_where_any(const struct sm *sm, uint32_t *at, struct text *text); /* the next block from `at` on */
 bool sm_where(const struct sm *sm, uint32_t slot,
               struct text *text); /* a block of it; false: there is none */
 void sm_abandon(struct sm *sm);   /* ends all blocks, wherever they are */

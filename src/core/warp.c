@@ -22,6 +22,7 @@ void sm_warp_ready(struct sm *sm, struct sm_warp *w, uint64_t at, enum stall why
     uint32_t s = w->place / SUBCORE_WARPS, lane = w->place % SUBCORE_WARPS;
     sm_warp_account(sm, w, at, why);
     w->state = WARP_READY;
+    w->reason = (uint8_t)why;
     sm->subcores[s].ready_at[lane] = (uint32_t)at;
     sm->subcores[s].runnable |= UINT32_C(1) << lane;
     sm->next_at[s] = min_u64(sm->next_at[s], at);

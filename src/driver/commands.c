@@ -1,3 +1,4 @@
+#include "driver/picture.h"
 #include "driver/internal.h"
 #include "driver/itracing.h"
 #include "driver/timeline.h"
@@ -253,6 +254,7 @@ void commands_append(struct stream *stream, struct command *command, bool soon)
     command->stream = stream;
     command->number = ++stream->submitted;
     command->order = ++stream->device->driver->commands.last_order;
+    picture_submits(command->order);
     if (command->ops->enter)
         command->ops->enter(command);
     if (command->ops->is_launch)
@@ -323,13 +325,19 @@ uint64_t driver_time(struct driver *driver)
     return driver->timeline ? timeline_now(driver) : 0;
 }
 
+/* As timelines have them, where the program's own call has no name. */
+static const char *const host_call_names[] = {
+    [HOST_CALLS] = "call", [HOST_LAUNCHES] = "launch", [HOST_COPIES] = "copy", [HOST_WAITS] = "wait"};
+
 enum result commands_submit(struct stream *stream, struct command *command, bool soon, uint64_t *number)
 {
     struct driver *driver = stream->device->driver;
     uint64_t got = 0;
     bool takes_longer =
         command->ops->call_ps && !stream_is_captured(stream) && !driver->options.timing.plain_copies;
-    commands_call(driver, command->ops->is_launch ? HOST_LAUNCHES : takes_longer ? HOST_COPIES : HOST_CALLS);
+    enum host_call kind = command->ops->is_launch ? HOST_LAUNCHES : takes_longer ? HOST_COPIES : HOST_CALLS;
+    picture_call_begins(host_call_names[kind]);
+    commands_call(driver, kind);
     if (takes_longer && driver->timeline)
         timeline_pass(driver, command->ops->call_ps(command));
     pthread_mutex_lock(&driver->commands.lock);
@@ -346,6 +354,7 @@ enum result commands_submit(struct stream *stream, struct command *command, bool
     }
     pthread_mutex_unlock(&driver->commands.lock);
     commands_keep_shallow(stream, got);
+    picture_call_ends();
     if (result)
         command_free(command);
     if (number)
@@ -402,9 +411,11 @@ void commands_wait(struct stream *stream, uint64_t number)
     bool was_done = is_done(stream, number), is_plain = driver->options.timing.plain_copies;
     if (!is_plain)
         itracing_call(driver, HOST_WAITS);
+    picture_call_begins(host_call_names[HOST_WAITS]);
     wait_until(stream, number);
     if (driver->timeline && !was_done && !is_plain)
         timeline_pass(driver, driver->system.spec.wait_time);
+    picture_call_ends();
     if (is_done(stream, number))
         itracing_wait(stream, number); /* now: what other threads did meanwhile did not wait for it */
 }

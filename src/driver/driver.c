@@ -1,4 +1,6 @@
 #include "driver/internal.h"
+#include "driver/onlooker.h"
+#include "driver/picture.h"
 #include "driver/region.h"
 #include "driver/timeline.h"
 #include "driver/checking.h"
@@ -47,6 +49,7 @@ bool driver_reported(const char *text)
 void driver_report(struct driver *driver, const char *text)
 {
     err_set(&last_report, "%s", text);
+    onlooker_note(driver, text);
     pthread_mutex_lock(&driver->report_lock);
     if (driver->options.report)
         driver->options.report(driver->options.user, text);
@@ -57,6 +60,7 @@ void driver_report(struct driver *driver, const char *text)
 
 void driver_notice(struct driver *driver, const char *text)
 {
+    onlooker_note(driver, text);
     pthread_mutex_lock(&driver->report_lock);
     fprintf(stderr, "heddle: %s\n", text);
     pthread_mutex_unlock(&driver->report_lock);
@@ -256,13 +260,28 @@ struct driver *driver_new(const struct driver_options *options, struct err *err)
         good = (driver->itracing = itracing_new(driver, err));
     if (good && options->check)
         good = checking_new(driver, err);
+    if (good && options->timing.on && options->live)
+        driver->onlooker = onlooker_new(driver);
     if (good && options->timing.on)
         good = (driver->timeline = timeline_new(driver, err)) && timeline_begin_listening(driver, err);
+    if (good && driver->timeline && options->picture.path)
+        good = picture_begin(driver, err);
+    if (good && driver->onlooker)
+        good = onlooker_begin(driver, err);
     if (!good) {
         driver_free(driver);
         return NULL;
     }
     return driver;
+}
+
+void driver_finish_picture(struct driver *driver)
+{
+    struct err err, line;
+    if (!picture_finish(driver, &err)) {
+        err_set(&line, "no timeline was written: %.2000s", err.text);
+        driver_report(driver, line.text);
+    }
 }
 
 void driver_finish_tracing(struct driver *driver)
@@ -287,16 +306,20 @@ void driver_free(struct driver *driver)
         return;
     timeline_ends(driver);
     driver->interrupt = 1;
+    onlooker_end(driver);
     unregister_driver(driver);
     commands_fini(driver);
     checking_finish(driver);
     for (unsigned i = 0; i < driver->device_count; i++)
         device_end_heap(&driver->devices[i]);
     timeline_write_load(driver);
+    driver_finish_picture(driver);
     timeline_end_listening(driver);
     timeline_free(driver->timeline);
     driver->timeline = NULL;
     attach_free(driver->attach);
+    picture_free(driver);
+    onlooker_free(driver);
     driver_finish_tracing(driver);
     release(driver);
 }

@@ -78,6 +78,12 @@ struct itracing_options {
 
 enum { CHECK_SHOW = 20 }; /* findings that are shown in full, unless told */
 
+/* The timeline of the run, as a file: what its options say (picture.h). */
+struct picture_options {
+    const char *path;            /* NULL: none */
+    const char *detail, *window; /* or NULL */
+};
+
 struct driver_options {
     const char *system;            /* name or path; NULL: h200 */
     const char *const *settings;   /* "gpu.sm_count=4", ..., NULL; or NULL: none */
@@ -95,6 +101,8 @@ struct driver_options {
     const char *check;     /* what is checked: "race,init" (checks/findings.h); NULL: nothing */
     uint64_t check_show;   /* findings that are shown in full */
     struct itracing_options record;
+    struct picture_options picture;
+    const char *live; /* a page shows the run (onlooker.h): its port, or "auto"; NULL: none */
     struct timing_options timing;
     FILE *print;                  /* where printf of kernels goes; NULL: stdout */
     const _Atomic int *interrupt; /* not 0: simulations stop where they are; or NULL */

@@ -2,6 +2,7 @@
 #include "driver/checking.h"
 #include "driver/internal.h"
 #include "driver/ledger_format.h"
+#include "driver/onlooker.h"
 #include "driver/region.h"
 #include "driver/timeline.h"
 #include "attach/attach.h"
@@ -152,6 +153,10 @@ static bool options_of(struct driver_options *options)
     timing->on |= timing->attach != NULL;
     timing->checkpoint = text_of("HEDDLE_CHECKPOINT");
     timing->resume = text_of("HEDDLE_RESUME");
+    options->picture = (struct picture_options){.path = text_of("HEDDLE_TIMELINE"),
+                                                .detail = text_of("HEDDLE_TIMELINE_DETAIL"),
+                                                .window = text_of("HEDDLE_TIMELINE_WINDOW")};
+    options->live = text_of("HEDDLE_LIVE");
     timing->write_load = text_of("HEDDLE_WRITE_LOAD");
     timing->placement = text_of("HEDDLE_PLACEMENT");
     timing->identity = text_of("HEDDLE_IDENTITY");
@@ -185,8 +190,8 @@ static void on_signal(int number)
 
 static void end_as_told(struct driver *driver)
 {
-    (void)driver;
     if (stopped_by) {
+        driver_finish_picture(driver);
         signal(stopped_by, SIG_DFL);
         raise(stopped_by);
     }
@@ -195,6 +200,8 @@ static void end_as_told(struct driver *driver)
 /* The program is not to go on: a checkpoint was written and that was all, or it could not be gone on from. */
 static void end_now(bool good)
 {
+    if (own)
+        driver_finish_picture(own);
     _exit(good ? EXIT_SUCCESS : EXIT_FAILURE);
 }
 
@@ -301,8 +308,8 @@ static void make_own(void)
     }
     if (own && own->timeline)
         catch_signals();
-    if (!own &&
-        (options.timing.resume || over_ranks)) { /* nothing that the program would do then is of use */
+    if (!own && (options.timing.resume || over_ranks ||
+                 options.live)) { /* nothing that the program would do then is of use */
         fprintf(stderr, "heddle: %s\n", own_err.text);
         end_now(false);
     }
@@ -344,6 +351,8 @@ void driver_at_exit(void)
     checking_finish(own);
     own->ended = true;
     own->interrupt = 1;
+    onlooker_end(own);
+    driver_finish_picture(own);
     driver_finish_tracing(own);
     timeline_write_load(own);
     timeline_end_listening(own);

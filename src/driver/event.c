@@ -1,3 +1,4 @@
+#include "driver/picture.h"
 #include "driver/internal.h"
 #include "driver/timeline.h"
 #include "base/mem.h"
@@ -301,7 +302,9 @@ static enum result usable(struct stream_event *event)
 enum result event_query(struct stream_event *event)
 {
     struct commands *commands = &event->device->driver->commands;
+    picture_call_begins("ask");
     commands_call(event->device->driver, HOST_ASKS); /* who asks often enough must get there */
+    picture_call_ends();
     pthread_mutex_lock(&commands->lock);
     enum result result = usable(event);
     if (result == RESULT_CAPTURED_EVENT)

@@ -265,6 +265,8 @@ struct driver {
     struct tracing *tracing;   /* or NULL */
     struct itracing *itracing; /* or NULL */
     struct checking *checking; /* or NULL */
+    struct picture *picture;   /* or NULL */
+    struct onlooker *onlooker; /* or NULL */
     struct kernel *
         *replayed; /* what replaying.c made, as is the memory that copies from and to the host use */
     size_t replayed_count, replayed_capacity;
@@ -296,6 +298,7 @@ void driver_notice(struct driver *driver, const char *text);
 
 /* No kernel runs any more: traces of accesses get their names. */
 void driver_finish_tracing(struct driver *driver);
+void driver_finish_picture(struct driver *driver); /* the timeline, if there is one; once */
 
 /* Ends a stream, if its driver is still there. */
 void driver_end_stream(uint64_t driver_number, struct stream *stream, uint64_t id);

@@ -189,6 +189,9 @@ static inline const char *ledger_kernel(const struct ledger_launch *launch)
 
 /* It is there when a program has joined the other ranks. */
 #define LEDGER_RANKS "ranks"
+#define LEDGER_LIVE  "live" /* a process has the port of --live */
+#define LEDGER_DRAWN                                                                                         \
+    "drawn." /* and a number: a process that draws a timeline; how many slices, and its file */
 struct launch_losses {
     _Atomic uint64_t entries, sums; /* launches */
     _Atomic int error;              /* why: errno */

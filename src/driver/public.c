@@ -376,7 +376,8 @@ SAME(address);
 SAME(bytes);
 SAME(data);
 SAME(data_bytes);
-_Static_assert((int)HEDDLE_FAULT == (int)PROBE_FAULT && (int)HEDDLE_ENDS == (int)PROBE_ENDS,
+SAME(busy_ps);
+_Static_assert((int)HEDDLE_LINK == (int)PROBE_LINK && (int)HEDDLE_ENDS == (int)PROBE_ENDS,
                "numbers are the same");
 
 static void pass_on(void *user, struct probe_event *event)

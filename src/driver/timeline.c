@@ -1,8 +1,10 @@
 #include "driver/timeline.h"
+#include "driver/picture.h"
 #include "driver/internal.h"
 #include "driver/brood.h"
 #include "driver/itracing.h"
 #include "driver/managed.h"
+#include "driver/onlooker.h"
 #include "driver/watch.h"
 #include "attach/attach.h"
 #include "ranked/ranked.h"
@@ -128,23 +130,23 @@ struct timeline *timeline_new(struct driver *driver, struct err *err)
     struct timeline *made = mem_alloc(1, sizeof *made);
     made->driver = driver;
     driver_watch_init(&made->watch, timing->progress);
-    struct machine_options options = {.threads = driver->threads,
-                                      .wishes = {.max_cycles = timing->max_cycles,
-                                                 .cold_caches = timing->cold_caches,
-                                                 .share_code = timing->share_code,
-                                                 .profile = timing->profile},
-                                      .islands_apart = timing->islands_apart,
-                                      .windows = timing->windows,
-                                      .interrupt = driver->options.interrupt ? driver->options.interrupt
-                                                                             : &driver->interrupt,
-                                      .progress = made->watch.line.terminal ? driver_watch_show : NULL,
-                                      .user = &made->watch,
-                                      .checkpoint = checkpoint_of(made),
-                                      .series_cycles = driver->ledger.folder ? timing->series_cycles : 0,
-                                      .sample = take_sample,
-                                      .sample_user = &driver->ledger,
-                                      .measures = timing->write_load,
-                                      .placement = timing->placement};
+    struct machine_options options = {
+        .threads = driver->threads,
+        .wishes = {.max_cycles = timing->max_cycles,
+                   .cold_caches = timing->cold_caches,
+                   .share_code = timing->share_code,
+                   .profile = timing->profile},
+        .islands_apart = timing->islands_apart,
+        .windows = timing->windows ? timing->windows : onlooker_windows(driver->onlooker),
+        .interrupt = driver->options.interrupt ? driver->options.interrupt : &driver->interrupt,
+        .progress = made->watch.line.terminal ? driver_watch_show : NULL,
+        .user = &made->watch,
+        .checkpoint = checkpoint_of(made),
+        .series_cycles = driver->ledger.folder ? timing->series_cycles : 0,
+        .sample = take_sample,
+        .sample_user = &driver->ledger,
+        .measures = timing->write_load,
+        .placement = timing->placement};
     made->machine = driver->attach       ? attach_machine(driver->attach, &options, err)
                     : timing->over_ranks ? ranked_new(timing->over_ranks, &driver->system, &options, err)
                                          : machine_new(&driver->system, &options, err);
@@ -194,6 +196,21 @@ uint64_t timeline_now(struct driver *driver)
     uint64_t now = machine_time(timeline->machine);
     pthread_mutex_unlock(&timeline->lock);
     return now;
+}
+
+struct machine *timeline_machine(const struct driver *driver)
+{
+    return driver->timeline->machine;
+}
+
+struct machine *timeline_try_machine(const struct driver *driver)
+{
+    return pthread_mutex_trylock(&driver->timeline->lock) ? NULL : driver->timeline->machine;
+}
+
+void timeline_give_machine(const struct driver *driver)
+{
+    pthread_mutex_unlock(&driver->timeline->lock);
 }
 
 void timeline_touch(struct driver *driver, uint64_t at, uint64_t bytes, enum memory_use use)
@@ -543,6 +560,7 @@ static void end_task(struct driver *driver, struct running *running)
 {
     struct command *command = running->command;
     driver_watch_fini(&driver->timeline->watch);
+    picture_task(driver, command, &running->task);
     pthread_mutex_unlock(&driver->commands.lock);
     commands_set_running(command);
     if (command->ops->end)
@@ -623,6 +641,15 @@ static void note_links(struct driver *driver)
         ledger_set_links(&driver->ledger, links, min_u64(count, LEDGER_LINKS));
 }
 
+/* Why somebody may want to look before the run goes on; NULL: for nothing. */
+static const char *failure_of(const struct timeline *timeline, bool good, const struct err *why)
+{
+    for (const struct running *running = timeline->running; running; running = running->next)
+        if (running->task.state == TASK_FAILED)
+            return running->task.result.fault.text;
+    return good ? NULL : why->text;
+}
+
 /* Lets this much pass, or less when a task ends before; where there are looks, as attach_turn does. */
 static void advance_or_turn(struct driver *driver, uint64_t ps, uint32_t looks)
 {
@@ -638,6 +665,9 @@ static void advance_or_turn(struct driver *driver, uint64_t ps, uint32_t looks)
     if (driver_is_interrupted(driver))
         machine_interrupted(timeline->machine, &why);
     note_links(driver);
+    const char *failure = failure_of(timeline, good, &why);
+    if (failure)
+        onlooker_hold(driver, failure);
     pthread_mutex_unlock(&timeline->lock);
     pthread_mutex_lock(&driver->commands.lock);
     if (!good)

@@ -24,6 +24,12 @@ void timeline_free(struct timeline *timeline);
 
 uint64_t timeline_now(struct driver *driver); /* picoseconds */
 
+/* The machine, for who has it; for others while nobody lets time pass (NULL: somebody does), until they give
+ * it back. */
+struct machine *timeline_machine(const struct driver *driver);
+struct machine *timeline_try_machine(const struct driver *driver);
+void timeline_give_machine(const struct driver *driver);
+
 /* The host makes a call: time passes. is_launch: one that takes longer than others. */
 void timeline_call(struct driver *driver, bool is_launch);
 

@@ -40,6 +40,11 @@ const struct component_ops *component_type(const struct component *self)
     return self->ops;
 }
 
+uint32_t component_ports(const struct component *self)
+{
+    return self->port_count;
+}
+
 const char *component_name(const struct component *self)
 {
     return self->name;

@@ -304,6 +304,12 @@ uint64_t engine_stat_sum(const struct engine *engine, const struct component_ops
 size_t engine_component_count(const struct engine *engine);
 const struct component *engine_component_at(const struct engine *engine, size_t index);
 
+/* Who waits for whom now, between windows: ports for room at others; and components by their own word. Calls
+ * with the names; `what`: in words. */
+void engine_each_wait(const struct engine *engine,
+                      void (*call)(void *user, const char *who, const char *what), void *user);
+uint32_t component_ports(const struct component *self);
+
 /* ---- checkpoints ---- */
 
 /* Saves everything that is needed to continue, and `note` (such as the configuration). Between runs only. */

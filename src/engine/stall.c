@@ -68,6 +68,26 @@ static void tell_waiting(const struct engine *engine, struct text *waiting, size
     }
 }
 
+void engine_each_wait(const struct engine *engine,
+                      void (*call)(void *user, const char *who, const char *what), void *user)
+{
+    for (size_t i = 0; i < engine->port_count; i++) {
+        const struct port *port = engine->ports[i],
+                          *full = port->waits_for ? refusing_port(engine, port) : NULL;
+        struct err what;
+        if (full) {
+            err_set(&what, "room at %s, which holds %u", full->name, full->fill);
+            call(user, port->name, what.text);
+        }
+    }
+    for (size_t i = 0; i < engine->component_count; i++) {
+        struct text what = {0};
+        if (waits_of(engine->components[i], &what))
+            call(user, engine->components[i]->name, what.at ? what.at : "something");
+        text_fini(&what);
+    }
+}
+
 bool engine_is_stalled(struct engine *engine, struct err *err)
 {
     if (ranks_count(engine->spec.ranks) > 1)

@@ -781,6 +781,41 @@ void gpu_progress(const struct gpu *gpu, struct gpu_progress *progress)
     }
 }
 
+/* ---- for people ---- */
+
+bool gpu_look_at_sm(const struct gpu *gpu, uint32_t number, struct sm_view *view)
+{
+    if (number >= gpu->sm_count)
+        return false;
+    sm_look(gpu->sms[number], view);
+    return true;
+}
+
+bool gpu_look_at_kernel(const struct gpu *gpu, uint32_t slot, struct gpu_kernel_view *view)
+{
+    const struct dispatch_kernel *kernel = &gpu->dispatcher.kernels[slot];
+    if (!kernel->used)
+        return false;
+    *view = (struct gpu_kernel_view){.blocks = kernel->blocks,
+                                     .begun = kernel->next,
+                                     .ended = kernel->ended,
+                                     .start_ps = kernel->start_ps,
+                                     .has_started = kernel->started};
+    for (uint32_t s = 0; s < gpu->sm_count; s++)
+        view->instructions += sm_kernel(gpu->sms[s], slot)->counters.instructions;
+    return true;
+}
+
+struct sm *gpu_sm_of(const struct gpu *gpu, const struct component *component)
+{
+    if (component_type(component) != &sm_ops)
+        return NULL;
+    for (uint32_t s = 0; s < gpu->sm_count; s++)
+        if (component_spec(component) == gpu->sms[s])
+            return gpu->sms[s];
+    return NULL;
+}
+
 void gpu_unlock(struct gpu *gpu, uint64_t time)
 {
     for (uint32_t i = 0; i < gpu->sm_count; i++)

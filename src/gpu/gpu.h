@@ -92,6 +92,16 @@ struct gpu_progress {
 };
 void gpu_progress(const struct gpu *gpu, struct gpu_progress *progress);
 
+/* What it does now, between windows: an SM (false: there is none of this number), and a kernel (false: none
+ * is in this slot). */
+struct gpu_kernel_view {
+    uint64_t blocks, begun, ended, start_ps, instructions;
+    bool has_started;
+};
+bool gpu_look_at_sm(const struct gpu *gpu, uint32_t number, struct sm_view *view);
+bool gpu_look_at_kernel(const struct gpu *gpu, uint32_t slot, struct gpu_kernel_view *view);
+struct sm *gpu_sm_of(const struct gpu *gpu, const struct component *component); /* or NULL */
+
 /* When nothing is left to happen and kernels run: lets threads go on that wait for others in vain, or faults.
  */
 void gpu_unlock(struct gpu *gpu, uint64_t time);

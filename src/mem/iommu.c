@@ -202,6 +202,33 @@ static void free_frames(struct iommu *iommu, const struct page *page)
         frames_let_go(&iommu->spilled, first + i);
 }
 
+/* gpu and place: as events have them. */
+static uint32_t holder_told(uint32_t holder)
+{
+    return holder >= PAGE_HOST ? UINT32_MAX : holder;
+}
+
+static void tell_listener(const struct iommu *iommu, const struct move *move, enum probe_phase phase)
+{
+    const struct probe *probe = iommu->host->probe;
+    uint32_t source = move->plan.source;
+    bool stays = source <= PAGE_HOST && !(move->plan.drops >> source & 1);
+    if (probe_wants(probe, PROBE_PAGE))
+        probe_tell(probe, (struct probe_event){.kind = PROBE_PAGE,
+                                               .phase = phase,
+                                               .time_ps = component_now(iommu->host->component),
+                                               .id = move->at,
+                                               .gpu = holder_told(move->to),
+                                               .place = holder_told(source),
+                                               .stop = "gpu",
+                                               .what = move->to == PAGE_NOBODY ? "drop"
+                                                       : source == PAGE_NOBODY ? "first"
+                                                       : stays                 ? "copy"
+                                                                               : "move",
+                                               .address = move->at,
+                                               .bytes = UINT64_C(1) << move->shift});
+}
+
 static void end(struct iommu *iommu, uint32_t number)
 {
     struct move *move = &iommu->moves[number];
@@ -219,6 +246,7 @@ static void end(struct iommu *iommu, uint32_t number)
         free_frames(iommu, page);
     page->granted = ++iommu->totals.grants;
     page->is_busy = false;
+    tell_listener(iommu, move, PROBE_ENDS);
     move->is_used = false;
     if (move->worker != NO_WORKER) {
         uvm_moved(iommu->uvm, move->worker);
@@ -267,6 +295,7 @@ void iommu_move(struct iommu *iommu, struct page *page, uint32_t to, const struc
                                                      .worker = worker,
                                                      .shift = page->shift,
                                                      .is_used = true});
+    tell_listener(iommu, &iommu->moves[number], PROBE_BEGINS);
     uint64_t others = plan->drops & ~(UINT64_C(1) << PAGE_HOST);
     if (plan->source < PAGE_HOST)
         others &= ~(UINT64_C(1) << plan->source);

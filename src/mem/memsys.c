@@ -453,6 +453,27 @@ void memsys_forget_peers(struct memsys *mem)
         gateway_forget_kept(mem->gateway);
 }
 
+bool memsys_look_at_slice(const struct memsys *mem, uint32_t number, struct slice_view *view)
+{
+    uint32_t side = number % mem->shape.per_side, island = mem->island_of[side];
+    if (number >= mem->shape.per_side * mem->shape.sides)
+        return false;
+    const struct partition_spec *spec = &mem->specs[island];
+    const struct partition *state = component_state(mem->components[island]);
+    *view = (struct slice_view){.island = component_name(mem->components[island])};
+    for (uint32_t i = 0; i < spec->here && is_here(mem, island); i++)
+        if (spec->global[i] == number) {
+            view->busy = state->slices[i].free_at > engine_time(mem->engine);
+            view->blocked = state->slices[i].blocked;
+        }
+    if (is_here(mem, island)) {
+        view->waiting = state->works_begun - state->works_free;
+        view->sectors =
+            state->count.l2_sectors_read + state->count.l2_sectors_written + state->count.l2_sectors_atomic;
+    }
+    return true;
+}
+
 void memsys_count(const struct memsys *mem, struct memsys_counters *counters)
 {
     *counters = (struct memsys_counters){0};

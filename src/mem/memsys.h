@@ -182,6 +182,16 @@ void memsys_each_written(const struct memsys *mem, memsys_written_fn *call, void
 struct apart;
 const struct apart *memsys_apart(const struct memsys *mem); /* or NULL */
 
+/* What a slice of the L2 does now, between windows: whether it gives or takes data, and whether its first
+ * request finds no room. `island`: the name of its component. False: there is no slice of this number. */
+struct slice_view {
+    const char *island;
+    bool busy, blocked;
+    uint32_t waiting; /* requests that its island keeps */
+    uint64_t sectors; /* that its island was asked for so far */
+};
+bool memsys_look_at_slice(const struct memsys *mem, uint32_t number, struct slice_view *view);
+
 /* Counters over all slices and channels: mem/spec.h names them. */
 void memsys_count(const struct memsys *mem, struct memsys_counters *counters);
 

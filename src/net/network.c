@@ -93,6 +93,7 @@ struct network *network_new(struct engine *engine, const struct net_graph *graph
     network->engine = engine;
     network->spec = *spec;
     network->spec.networks = spec->networks ? spec->networks : 1;
+    network->spec.probe = spec->probe ? spec->probe : &probe_of_nobody;
     REQUIRE(network->spec.networks <= NETWORK_VIRTUAL_MOST);
     copy_graph(&network->graph, graph);
     network->routers = mem_alloc(graph->node_count, sizeof *network->routers);
@@ -132,6 +133,7 @@ static struct router *router_new(struct network *network, uint32_t node, struct 
     struct router *router = mem_alloc(1, sizeof *router);
     *router = (struct router){.self = router,
                               .network = network,
+                              .probe = network->spec.probe,
                               .node = node,
                               .layers = network->routes.layers,
                               .channels = network->routes.layers * network->spec.networks,

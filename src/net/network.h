@@ -16,6 +16,7 @@
 #ifndef NET_NETWORK_H
 #define NET_NETWORK_H
 
+#include "base/probe.h"
 #include "engine/engine.h"
 #include "net/message.h"
 #include "net/routes.h"
@@ -29,6 +30,7 @@ struct network_spec {
     /* Bits, by virtual network: before an endpoint takes a message of this one, it may wait for messages that
      * travel on those. NULL: it waits for none. */
     const uint32_t *waits_for;
+    const struct probe *probe; /* who is told of messages on links; NULL: nobody */
 };
 
 enum { NETWORK_VIRTUAL_MOST = 16 };

@@ -169,6 +169,22 @@ static uint64_t time_fs(const struct router *router, uint32_t link, uint32_t byt
     return router->links[link].is_local ? 0 : wire_bytes(router, link, bytes) * router->links[link].byte_fs;
 }
 
+static void tell_link(const struct router *router, uint32_t out, uint64_t begins_fs, uint64_t leaves_fs,
+                      uint32_t bytes)
+{
+    uint32_t number = router->links[out].link;
+    const struct net_link *link = &network_graph(router->network)->links[number];
+    probe_tell(router->probe, (struct probe_event){.kind = PROBE_LINK,
+                                                   .phase = PROBE_PASSES,
+                                                   .time_ps = begins_fs / 1000,
+                                                   .id = number,
+                                                   .place = link->ends[0] != router->node,
+                                                   .stop = "link",
+                                                   .what = link->name,
+                                                   .bytes = bytes,
+                                                   .busy_ps = leaves_fs / 1000});
+}
+
 /* A message whose first byte is here begins to leave when its last byte will not be late. Gives when that is,
  * from now on. */
 static uint64_t occupy(const struct router *router, struct router_state *state,
@@ -185,6 +201,8 @@ static uint64_t occupy(const struct router *router, struct router_state *state,
     traffic->messages++;
     traffic->bytes += wire_bytes(router, out, bytes);
     traffic->busy_ps += leaves / 1000;
+    if (probe_wants(router->probe, PROBE_LINK))
+        tell_link(router, out, begins, leaves, wire_bytes(router, out, bytes));
     return begins / 1000 - now_fs / 1000;
 }
 

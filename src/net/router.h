@@ -29,6 +29,7 @@ struct router {
     struct router *self; /* what the component's spec points to: what waits is reached through it */
     const struct network *network;
     struct component *component;
+    const struct probe *probe;
     uint32_t node, link_count;
     uint32_t layers, channels; /* of a link: so many layers in each virtual network */
     bool is_bus;

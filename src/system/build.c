@@ -18,8 +18,9 @@ static bool build_fabric(struct local_machine *machine, uint32_t *host_node, str
         return true;
     if (!fabric_graph(machine->system, &graph, err))
         return false;
-    machine->fabric = network_new(machine->engine, &graph,
-                                  &(struct network_spec){.payload_bytes = FABRIC_PAYLOAD_MOST}, err);
+    machine->fabric = network_new(
+        machine->engine, &graph,
+        &(struct network_spec){.payload_bytes = FABRIC_PAYLOAD_MOST, .probe = &machine->probe}, err);
     int host = net_find(&graph, FABRIC_HOST);
     *host_node = host == NET_NONE ? (uint32_t)NO_HOST : (uint32_t)host;
     net_graph_fini(&graph);

@@ -160,8 +160,12 @@ static void tell_progress(void *user, uint64_t time, uint64_t events)
 
 static void tell_window(void *user, uint64_t time, uint64_t islands)
 {
-    const struct local_machine *machine = user;
+    struct local_machine *machine = user;
+    const _Atomic int *interrupt = machine->options.interrupt;
+    machine->window_ps = time;
     machine->options.windows->call(machine->options.windows->user, time, islands);
+    if (machine->wishes_checkpoint || (interrupt && *interrupt))
+        machine->halt = 1;
 }
 
 static void look_at_all(struct local_machine *machine)
@@ -183,8 +187,7 @@ static bool give_up(struct local_machine *machine, enum machine_end end)
     return false;
 }
 
-/* Writes the checkpoint. False: that was all. */
-static bool write_checkpoint(struct local_machine *machine, struct err *err)
+bool machine_save(struct local_machine *machine, struct err *err)
 {
     const struct checkpoint_options *options = &machine->options.checkpoint;
     checkpoint_next(machine);
@@ -207,7 +210,7 @@ static bool interrupted(struct machine *base, struct err *err)
     const struct checkpoint_options *options = &machine->options.checkpoint;
     bool wanted = options->write && (!machine->is_written || options->every_cycles) &&
                   !is_replaying(machine) && !machine->broken;
-    return !wanted || write_checkpoint(machine, err);
+    return !wanted || machine_save(machine, err);
 }
 
 /* The engine was stopped from outside, or by a failure of the model. */
@@ -231,7 +234,8 @@ static struct engine_run engine_orders(struct local_machine *machine, uint64_t u
 {
     return (struct engine_run){.until = until,
                                .threads = threads(machine),
-                               .interrupt = machine->options.interrupt,
+                               .interrupt =
+                                   machine->options.windows ? &machine->halt : machine->options.interrupt,
                                .progress = machine->options.progress ? tell_progress : NULL,
                                .window = machine->options.windows ? tell_window : NULL,
                                .user = machine,
@@ -255,6 +259,18 @@ enum engine_outcome machine_let_pass(struct local_machine *machine, uint64_t unt
     return outcome;
 }
 
+/* A checkpoint that somebody wants who looks on. True: the run goes on where it was. */
+static bool halted_for_checkpoint(struct local_machine *machine, struct err *err)
+{
+    const _Atomic int *interrupt = machine->options.interrupt;
+    if (!machine->wishes_checkpoint || (interrupt && *interrupt))
+        return false;
+    machine->wishes_checkpoint = false;
+    machine->halt = 0;
+    machine->now = engine_time(machine->engine);
+    return machine_save(machine, err);
+}
+
 /* Runs until something ends, or `until`. True: something ended. */
 static bool run(struct local_machine *machine, uint64_t until, struct err *err)
 {
@@ -262,7 +278,7 @@ static bool run(struct local_machine *machine, uint64_t until, struct err *err)
         series_take(machine);
         if (tasks_finish(machine))
             return true;
-        if (machine->now >= machine->checkpoint_ps && !write_checkpoint(machine, err))
+        if (machine->now >= machine->checkpoint_ps && !machine_save(machine, err))
             return false;
         uint64_t copy = next_copy(machine), limit = tasks_first_limit(machine);
         uint64_t stop = min_u64(min_u64(min_u64(until, copy), limit), next_end(machine));
@@ -273,8 +289,12 @@ static bool run(struct local_machine *machine, uint64_t until, struct err *err)
         enum engine_outcome outcome = machine->running || copies_run(machine)
                                           ? engine_run(machine->engine, &orders, err)
                                           : ENGINE_FINISHED;
+        while (outcome == ENGINE_INTERRUPTED && halted_for_checkpoint(machine, err))
+            outcome = engine_run(machine->engine, &orders, err);
         asides_flush(machine->asides);
         machine_share(machine);
+        if (machine->end == MACHINE_STOPPED)
+            return false;
         if (outcome == ENGINE_FAILED || outcome == ENGINE_INTERRUPTED)
             return stopped_by(machine, outcome, err);
         uint64_t ended = next_end(machine);

@@ -88,6 +88,9 @@ struct local_machine {
     struct archive *resuming; /* the file to go on from, while its journal is gone through */
     uint64_t checkpoint_ps;   /* when one is to be written; TIME_NEVER */
     bool is_written;
+    uint64_t window_ps;     /* when the last window began that was told */
+    bool wishes_checkpoint; /* somebody who looks on wants one now; */
+    _Atomic int halt; /* then the engine stops for it, or as options.interrupt says: where windows are told */
     bool leads_heaps; /* the leading rank's heaps are the newest, as the host ran kernels itself */
     enum machine_end end;
 };
@@ -98,12 +101,21 @@ static inline struct local_machine *machine_local(const struct machine *machine)
     return (struct local_machine *)(uintptr_t)machine;
 }
 
+/* As far as it has come, also inside a run. */
+static inline uint64_t machine_shown_ps(const struct local_machine *machine)
+{
+    return machine->window_ps > machine->now ? machine->window_ps : machine->now;
+}
+
 /* build.c. Makes the parts of a machine that has its memory, and frees them: once more after a fault. */
 bool machine_build(struct local_machine *machine, struct err *err);
 void machine_take_apart(struct local_machine *machine);
 
 /* machine.c. Tells all homes, and the page table, where memory is. */
 void machine_place_memory(struct local_machine *machine);
+
+/* machine.c. Writes a checkpoint as things stand. False: that was all. */
+bool machine_save(struct local_machine *machine, struct err *err);
 
 /* checkpoint.c. The file to go on from is opened, and the journal is begun, for a machine that was just made;
  * it ends with the machine. */

@@ -16,7 +16,7 @@ static const char ptx[] =
     "ld.global.u32 %r5, [%rd5]; add.u32 %r5, %r5, 1; st.global.u32 [%rd6], %r5;\n"
     "red.global.add.u32 [%rd3], 1;\nret;\n}\n";
 
-enum { BLOCKS = 20, THREADS = 64, N = BLOCKS * THREADS, KINDS = HEDDLE_FAULT + 1, ALL = (1 << KINDS) - 1 };
+enum { BLOCKS = 20, THREADS = 64, N = BLOCKS * THREADS, KINDS = HEDDLE_LINK + 1, ALL = (1 << KINDS) - 1 };
 
 struct seen {
     unsigned counts[KINDS][HEDDLE_ENDS + 1];

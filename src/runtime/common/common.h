@@ -16,9 +16,9 @@ struct driver *common_start(const char *default_system);
 int common_is_started(void);
 bool common_is_forked(void); /* the driver is that of a process this one was forked from: driver.h */
 
-/* Around each exported function: where the program runs on simulated CPU cores, its time and the machine's
- * meet here. The result is passed through. */
-void common_enter(void);
+/* Around each exported function, by its name: timelines show it, and where the program runs on simulated CPU
+ * cores, its time and the machine's meet here. The result is passed through. */
+void common_enter(const char *name);
 int common_leave(int result);
 
 /* Around what a function waits for that another thread of the program has to do: that thread's time passes.

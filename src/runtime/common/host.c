@@ -4,6 +4,7 @@
  * core waits for the machine's. */
 #include "runtime/common/common.h"
 #include "cpu/runs/magic.h"
+#include "driver/picture.h"
 
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -42,8 +43,9 @@ static void end_call(void)
         syscall(CPURUN_MAGIC, CPURUN_SET_TIME, now_ps);
 }
 
-void common_enter(void)
+void common_enter(const char *name)
 {
+    picture_call_begins(name);
     if (is_simulated() && !depth++)
         begin_call();
 }
@@ -52,6 +54,7 @@ int common_leave(int result)
 {
     if (is_simulated() && !--depth)
         end_call();
+    picture_call_ends();
     return result;
 }
 

@@ -17,7 +17,7 @@ struct driver *common_start(const char *default_system)
     struct err err;
     mem_on_exhaustion(out_of_memory);
     driver_set_default_system(default_system);
-    common_enter(); /* threads that the driver starts are none of the program's */
+    common_enter("start"); /* threads that the driver starts are none of the program's */
     driver = driver_get(&err);
     if (!driver)
         fprintf(stderr, "heddle: %s\n", err.text);
@@ -46,7 +46,7 @@ __attribute__((destructor)) static void end(void)
 {
     if (!driver || common_is_forked())
         return;
-    common_enter();
+    common_enter("exit");
     for (unsigned i = 0; i < driver_device_count(driver); i++)
         device_synchronize(driver_device(driver, i));
     driver_at_exit();

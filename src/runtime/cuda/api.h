@@ -23,7 +23,7 @@
     EXPORT int name(__VA_ARGS__);                                                                            \
     int name(__VA_ARGS__)                                                                                    \
     {                                                                                                        \
-        common_enter();                                                                                      \
+        common_enter(#name);                                                                                 \
         int error = ready();                                                                                 \
         return common_leave(end(error ? error : body arguments));                                            \
     }

@@ -22,7 +22,7 @@
     HIP_EXPORT hipError_t name(__VA_ARGS__);                                                                 \
     hipError_t name(__VA_ARGS__)                                                                             \
     {                                                                                                        \
-        common_enter();                                                                                      \
+        common_enter(#name);                                                                                 \
         int error = ready();                                                                                 \
         return (hipError_t)common_leave((int)hip_end(error ? error : (int)body arguments));                  \
     }

@@ -18,7 +18,7 @@ static struct stream **streams; /* by device: copies of MPI are in none of the p
 
 static bool start(void)
 {
-    common_enter();
+    common_enter("MPI start");
     bool good = !cuda_initialize();
     common_leave(0);
     return good;
@@ -109,7 +109,7 @@ static bool copy(void *to, const void *from, size_t bytes)
         return false;
     struct device *device = facts.device ? facts.device : driver_device(cuda_driver(), 0);
     struct stream *stream = stream_of(device);
-    common_enter();
+    common_enter("MPI copy");
     enum result result = stream_copy_bytes(stream, (uintptr_t)to, (uintptr_t)from, bytes, true);
     if (!result)
         result = stream_synchronize(stream);

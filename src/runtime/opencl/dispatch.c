@@ -33,9 +33,9 @@ static cl_int unsupported(const char *name, _Atomic bool *said)
 #undef OPENCL_NO
 #undef OPENCL_NO_MAKE
 
-int opencl_enter(void)
+int opencl_enter(const char *name)
 {
-    common_enter();
+    common_enter(name);
     return 0;
 }
 

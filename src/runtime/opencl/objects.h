@@ -32,8 +32,8 @@
 
 /* The first line of each of them: until the function returns, what it does takes no time of a simulated CPU
  * core (common_enter). */
-#define OPENCL_CALL int opencl_call __attribute__((cleanup(opencl_leave), unused)) = opencl_enter()
-int opencl_enter(void);
+#define OPENCL_CALL int opencl_call __attribute__((cleanup(opencl_leave), unused)) = opencl_enter(__func__)
+int opencl_enter(const char *name);
 void opencl_leave(const int *call);
 
 enum opencl_kind {
