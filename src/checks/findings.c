@@ -90,12 +90,13 @@ static void show(struct findings *findings, const struct finding *finding)
     text_fini(&text);
 }
 
-void findings_add(struct findings *findings, const struct finding *finding)
+/* The list's own; NULL: it knows the finding already. */
+static struct finding *keep(struct findings *findings, const struct finding *finding)
 {
     for (size_t i = 0; i < findings->count; i++)
         if (is_like(&findings->list[i], finding)) {
             findings->list[i].count += finding->count;
-            return;
+            return NULL;
         }
     mem_grow(findings->list, findings->count, findings->capacity);
     struct finding *own = &findings->list[findings->count++];
@@ -105,7 +106,19 @@ void findings_add(struct findings *findings, const struct finding *finding)
     own->first = copy_of(finding->first);
     own->second = copy_of(finding->second);
     own->detail = copy_of(finding->detail);
-    show(findings, own);
+    return own;
+}
+
+void findings_add(struct findings *findings, const struct finding *finding)
+{
+    const struct finding *own = keep(findings, finding);
+    if (own)
+        show(findings, own);
+}
+
+void findings_note(struct findings *findings, const struct finding *finding)
+{
+    keep(findings, finding);
 }
 
 /* ---- summaries ---- */

@@ -49,6 +49,8 @@ void findings_fini(struct findings *findings);
 
 /* One more, or one that is known; a new one is shown. */
 void findings_add(struct findings *findings, const struct finding *finding);
+/* The same of one that the program is told of in another way: it is not shown. */
+void findings_note(struct findings *findings, const struct finding *finding);
 
 /* "--check race: 2 hazards in 1 kernel", for each of these checks: lines, without an end. */
 void findings_summarize(const struct findings *findings, uint32_t checks, struct text *text);

@@ -279,12 +279,9 @@ const struct device_calls brood_calls = {take_room,  prepare,    start,         
 
 /* ---- the command ---- */
 
-enum phase { NOT_BEGUN, CHILDREN, TAILS, OVER };
-
 struct brood_command {
     struct command base;
     struct brood *brood;
-    enum phase phase;
 };
 
 static bool is_tail(const struct entry *entry)
@@ -457,22 +454,12 @@ static bool is_busy(const struct brood *brood)
     return false;
 }
 
-/* Begins what is next, unless that is nothing. */
-static bool go_on(struct brood_command *own)
+/* Begins what is next, unless that is nothing: tails behind all else. Graphs that were begun may have added
+ * siblings meanwhile. */
+static bool go_on(struct brood *brood)
 {
-    if (own->phase == NOT_BEGUN) {
-        sort_rest(own->brood);
-        own->phase = CHILDREN;
-        if (submit_all(own->brood, 0))
-            return true;
-    }
-    if (own->phase == CHILDREN) {
-        own->phase = TAILS;
-        if (submit_all(own->brood, 1))
-            return true;
-    }
-    own->phase = OVER;
-    return false;
+    sort_rest(brood);
+    return submit_all(brood, 0) || submit_all(brood, 1);
 }
 
 static void end_lanes(struct brood *brood)
@@ -486,9 +473,8 @@ static void end_lanes(struct brood *brood)
 
 static void run_brood(struct command *command)
 {
-    struct brood_command *own = (struct brood_command *)command;
-    struct brood *brood = own->brood;
-    while (own->phase != OVER && go_on(own)) {
+    struct brood *brood = ((struct brood_command *)command)->brood;
+    while (go_on(brood)) {
         for (int i = 0; i < LANES; i++) {
             if (brood->lanes[i])
                 commands_wait(brood->lanes[i], brood->lanes[i]->submitted);
@@ -499,10 +485,10 @@ static void run_brood(struct command *command)
 
 static enum command_turn begin_brood(struct command *command, struct task *task)
 {
-    struct brood_command *own = (struct brood_command *)command;
-    bool waits = own->brood->next_ps != TIME_NEVER;
+    struct brood *brood = ((struct brood_command *)command)->brood;
+    bool waits = brood->next_ps != TIME_NEVER;
     (void)task;
-    return waits || is_busy(own->brood) || go_on(own) ? TURN_LATER : TURN_NOW;
+    return waits || is_busy(brood) || go_on(brood) ? TURN_LATER : TURN_NOW;
 }
 
 static void fini_brood(struct command *command)

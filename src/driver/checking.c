@@ -103,16 +103,12 @@ static void note_fault(struct checking *own, const struct launch_result *result)
     if (one && result->fault.kind == FAULT_ADDRESS)
         text_add(&detail, "; allocation %" PRIu64 " was freed when %" PRIu64 " launches had been submitted",
                  one->id, one->launches);
-    struct findings *findings = checker_findings(own->checker);
-    uint64_t most = findings->most;
-    findings->most = 0;
-    findings_add(findings, &(struct finding){.check = check,
-                                             .what = check == CHECK_memory ? "fault of an access"
-                                                                           : "threads wait for each other",
-                                             .detail = detail.at,
-                                             .count = 1});
-    findings->most = most;
-    findings->shown--;
+    findings_note(checker_findings(own->checker),
+                  &(struct finding){.check = check,
+                                    .what = check == CHECK_memory ? "fault of an access"
+                                                                  : "threads wait for each other",
+                                    .detail = detail.at,
+                                    .count = 1});
     text_fini(&detail);
 }
 

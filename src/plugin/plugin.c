@@ -93,6 +93,8 @@ static bool add_rows(const struct heddle_plugin *plugin, struct err *err)
         return err_set(
             err, "it is a plugin of version %u, and this Heddle loads those of version %d: build it again",
             plugin->version, HEDDLE_PLUGIN_VERSION);
+    if (!plugin->name)
+        return err_set(err, "it has no name");
     if (is_empty)
         return err_set(err, "it has neither policies nor listeners");
     return add_replacements(plugin, err) && add_page_policies(plugin, err) && check_listeners(plugin, err);

@@ -137,6 +137,11 @@ build hollow <<'END'
 HEDDLE_PLUGIN = {HEDDLE_PLUGIN_VERSION, "hollow", NULL, NULL, NULL};
 END
 refuse 'plugin hollow.so: it has neither policies nor listeners' hollow.so
+build nameless <<'END'
+#include <heddle_plugin.h>
+HEDDLE_PLUGIN = {HEDDLE_PLUGIN_VERSION, NULL, NULL, NULL, NULL};
+END
+refuse 'plugin nameless.so: it has no name' nameless.so
 build twice <<'END'
 #include <heddle_plugin.h>
 static void no(uint8_t *s, uint32_t w, uint32_t i) { (void)s, (void)w, (void)i; }

@@ -1,7 +1,7 @@
 /* Graphs launched by kernels: at once, behind the end, as siblings; a graph that launches itself. Built with -rdc=true. */
 #include "check.h"
 
-__device__ cudaGraphExec_t child_exec;
+__device__ cudaGraphExec_t child_exec, middle_exec;
 
 __global__ void add(int *p, int value)
 {
@@ -27,6 +27,11 @@ __global__ void launch_at_once(int *p)
 __global__ void launch_sibling(int *p)
 {
     p[1] = cudaGraphLaunch(child_exec, cudaStreamGraphFireAndForgetAsSibling);
+}
+
+__global__ void launch_middle(int *p)
+{
+    p[2] = cudaGraphLaunch(middle_exec, cudaStreamGraphFireAndForget);
 }
 
 /* Launches its own graph until it has counted down. */
@@ -93,6 +98,11 @@ int main()
     void (*const sibling[])(int *) = {times_two, launch_sibling};
     run(sibling, 2, p, host, stream);
     CHECK(host[0] == (1 * 2 + 10) * 2 + 10 && host[1] == 0);
+    cudaGraphExec_t middle = instantiate(sibling, 2, p, stream); /* whose sibling is of the graph around it */
+    GOOD(cudaMemcpyToSymbol(middle_exec, &middle, sizeof middle));
+    void (*const around[])(int *) = {times_two, launch_middle};
+    run(around, 2, p, host, stream);
+    CHECK(host[0] == (1 * 4 + 10) * 4 + 10 && host[1] == 0 && host[2] == 0);
     void (*const itself[])(int *) = {again};
     run(itself, 1, p, host, stream);
     CHECK(host[2] == 6 && host[3] == -1 && host[1] == 0);

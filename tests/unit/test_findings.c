@@ -61,6 +61,24 @@ static void equal_ones_are_counted_and_shown_once(void **state)
     findings_fini(&findings);
 }
 
+static void noted_ones_are_counted_and_never_shown(void **state)
+{
+    (void)state;
+    int shown = 0;
+    struct findings findings = {.most = 1, .show = count_shown, .user = &shown};
+    struct finding fault = finding_at(NULL), other = finding_at("a.cu:2");
+    struct text text = {0};
+    findings_note(&findings, &fault);
+    findings_note(&findings, &fault);
+    assert_int_equal(shown, 0);
+    findings_add(&findings, &other);
+    assert_int_equal(shown, 1);
+    findings_summarize(&findings, 1u << CHECK_race, &text);
+    assert_string_equal(text.at, "--check race: 2 findings in 1 kernel, 6 times");
+    text_fini(&text);
+    findings_fini(&findings);
+}
+
 static void lines_are_read_back(void **state)
 {
     (void)state;
@@ -101,6 +119,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(lists_of_checks_are_read),
         cmocka_unit_test(equal_ones_are_counted_and_shown_once),
+        cmocka_unit_test(noted_ones_are_counted_and_never_shown),
         cmocka_unit_test(lines_are_read_back),
         cmocka_unit_test(damaged_lines_are_none),
     };
