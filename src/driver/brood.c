@@ -25,6 +25,19 @@ struct entry {
     uint64_t number; /* of all: those of one block are in their order */
 };
 
+/* Of a thread: of its launches. */
+struct thread_error {
+    uint64_t block;
+    uint32_t thread;
+    int code;
+};
+
+/* Of an SM: several take theirs at a time, so that no address or handle depends on chance. */
+struct brood_part {
+    uint64_t used_bytes; /* of its part of the room */
+    uint64_t handles;
+};
+
 struct brood {
     struct brood *next; /* of the timeline's */
     struct device *device;
@@ -37,13 +50,15 @@ struct brood {
     struct command *command;
     struct entry *entries;
     size_t count, capacity;
-    size_t begun;               /* the first so many were submitted */
-    uint64_t next_ps;           /* when the next one is due; TIME_NEVER */
-    uint64_t fired;             /* submitted without a stream */
-    uint64_t room;              /* for arguments: a part for each SM, so that no address depends on chance */
-    uint64_t part_bytes, *used; /* of each part */
-    uint64_t handles;
-    int last_error;  /* of a launch; a GPU has one for each thread */
+    size_t begun;     /* the first so many were submitted */
+    uint64_t next_ps; /* when the next one is due; TIME_NEVER */
+    uint64_t fired;   /* submitted without a stream */
+    uint64_t room;    /* for arguments: a piece for each part, of so many bytes: */
+    uint64_t part_bytes;
+    struct brood_part *parts;
+    uint64_t part_count;
+    struct thread_error *errors; /* a thread has one at most */
+    size_t error_count, error_capacity;
     bool has_events; /* of kernels: what they order is not looked at, so all runs in one stream, after the
                         kernel */
     struct stream *lanes[LANES];
@@ -67,15 +82,15 @@ static struct brood *keep(struct brood *brood)
 struct brood *brood_new(struct device *device, struct module *module, struct brood *graph)
 {
     struct brood *brood = make(device);
-    uint64_t parts = device->spec->sm_count;
     const struct memory_request request = {.kind = MEMORY_VARIABLE,
                                            .bytes = ROOM_BYTES,
                                            .alignment = ROOM_UNIT,
                                            .what = "arguments of launches by kernels"};
     brood->module = module;
     brood->graph = keep(graph);
-    brood->part_bytes = ROOM_BYTES / parts / ROOM_UNIT * ROOM_UNIT;
-    brood->used = mem_alloc(parts, sizeof *brood->used);
+    brood->part_count = device->spec->sm_count;
+    brood->part_bytes = ROOM_BYTES / brood->part_count / ROOM_UNIT * ROOM_UNIT;
+    brood->parts = mem_alloc(brood->part_count, sizeof *brood->parts);
     if (memory_take(device->driver, device, &request, &brood->room))
         brood->room = 0;
     brood_prepare_answers(device);
@@ -118,7 +133,8 @@ void brood_release(struct brood *brood)
         memory_give(brood->device->driver, brood->room);
     pthread_mutex_destroy(&brood->lock);
     mem_free(brood->entries);
-    mem_free(brood->used);
+    mem_free(brood->parts);
+    mem_free(brood->errors);
     mem_free(brood);
 }
 
@@ -143,16 +159,22 @@ static struct entry *add(struct brood *brood, const struct entry *entry)
     return &brood->entries[brood->count++];
 }
 
+/* Without time there is one for all. */
+static uint32_t part_of(uint32_t sm)
+{
+    return sm == UINT32_MAX ? 0 : sm;
+}
+
 static uint64_t take_room(void *user, uint32_t sm, uint64_t bytes)
 {
     struct brood *brood = user;
-    uint32_t part = sm == UINT32_MAX ? 0 : sm;
+    struct brood_part *part = &brood->parts[part_of(sm)];
     bytes = max_u64((bytes + ROOM_UNIT - 1) / ROOM_UNIT * ROOM_UNIT, ROOM_UNIT);
     pthread_mutex_lock(&brood->lock);
     uint64_t limit = sm == UINT32_MAX ? ROOM_BYTES : brood->part_bytes, at = 0;
-    if (brood->room && brood->used[part] + bytes <= limit && brood->count < MOST_CALLS) {
-        at = brood->room + part * brood->part_bytes + brood->used[part];
-        brood->used[part] += bytes;
+    if (brood->room && part->used_bytes + bytes <= limit && brood->count < MOST_CALLS) {
+        at = brood->room + part_of(sm) * brood->part_bytes + part->used_bytes;
+        part->used_bytes += bytes;
     }
     pthread_mutex_unlock(&brood->lock);
     return at;
@@ -185,6 +207,25 @@ static void note_due(struct brood *brood, const struct entry *entry)
         brood->next_ps = min_u64(brood->next_ps, due_of(brood, entry));
 }
 
+/* Of the thread that asks; NULL: it has none. */
+static struct thread_error *error_of(const struct brood *brood, const struct device_moment *when)
+{
+    for (size_t i = 0; i < brood->error_count; i++)
+        if (brood->errors[i].block == when->block && brood->errors[i].thread == when->thread)
+            return &brood->errors[i];
+    return NULL;
+}
+
+static void set_error(struct brood *brood, const struct device_moment *when, int code)
+{
+    struct thread_error *known = error_of(brood, when);
+    if (!known) {
+        mem_grow(brood->errors, brood->error_count, brood->error_capacity);
+        known = &brood->errors[brood->error_count++];
+    }
+    *known = (struct thread_error){when->block, when->thread, code};
+}
+
 static int start(void *user, uint64_t arguments, const struct device_moment *when)
 {
     struct brood *brood = user;
@@ -201,7 +242,8 @@ static int start(void *user, uint64_t arguments, const struct device_moment *whe
             note_due(brood, entry);
         break;
     }
-    brood->last_error = code ? code : brood->last_error;
+    if (code)
+        set_error(brood, when, code);
     pthread_mutex_unlock(&brood->lock);
     return code;
 }
@@ -241,22 +283,24 @@ static int start_graph(void *user, uint64_t graph, const struct device_moment *w
     return room ? SUCCESS : PENDING_EXCEEDED;
 }
 
-static uint64_t new_handle(void *user, bool is_event)
+static uint64_t new_handle(void *user, uint32_t sm, bool is_event)
 {
     struct brood *brood = user;
     pthread_mutex_lock(&brood->lock);
     brood->has_events |= is_event;
-    uint64_t handle = FIRST_HANDLE + ++brood->handles;
+    uint64_t handle = FIRST_HANDLE + brood->parts[part_of(sm)].handles++ * brood->part_count + part_of(sm);
     pthread_mutex_unlock(&brood->lock);
     return handle;
 }
 
-static int last_error(void *user, bool clears)
+static int last_error(void *user, const struct device_moment *when, bool clears)
 {
     struct brood *brood = user;
     pthread_mutex_lock(&brood->lock);
-    int code = brood->last_error;
-    brood->last_error = clears ? SUCCESS : code;
+    struct thread_error *error = error_of(brood, when);
+    int code = error ? error->code : SUCCESS;
+    if (error && clears)
+        *error = brood->errors[--brood->error_count];
     pthread_mutex_unlock(&brood->lock);
     return code;
 }
@@ -358,12 +402,18 @@ static enum result submit(struct brood *brood, struct stream *stream, const stru
                                  : submit_copy(stream, &entry->copy);
 }
 
+/* Handles of one SM are as far apart as there are SMs, which would put many into one lane. */
+static uint64_t stream_number(const struct brood *brood, uint64_t stream)
+{
+    return stream < FIRST_HANDLE ? stream : 1 + (stream - FIRST_HANDLE) / brood->part_count;
+}
+
 /* Streams of one block, and its default one, are each in one lane; without time there is one lane. */
 static struct stream *lane_of(struct brood *brood, const struct entry *entry)
 {
     const struct device_moment *when = &entry->what.when;
     bool apart = entry->kind == GRAPH || when->stream == FIRE_AND_FORGET;
-    uint64_t key = apart ? brood->fired++ : when->block * 31 + when->stream;
+    uint64_t key = apart ? brood->fired++ : when->block * 31 + stream_number(brood, when->stream);
     bool one = !brood->device->driver->timeline || brood->has_events || is_tail(entry);
     struct stream **lane = &brood->lanes[one ? 0 : key % LANES];
     if (!*lane && stream_new(brood->device, STREAM_NON_BLOCKING, brood->command->stream->priority, lane))

@@ -110,9 +110,10 @@ struct block_place {
 
 /* What a kernel asks for while it runs: work that begins when it has ended (dynamic parallelism). Codes are
  * CUDA's. Called by several threads at a time. */
-/* Which block asks, for which stream, and when. */
+/* Which thread of which block asks, for which stream, and when. */
 struct device_moment {
     uint64_t stream, block;
+    uint32_t thread;
     uint64_t time_ps; /* in simulated time; else 0 */
 };
 struct device_launch {
@@ -151,8 +152,8 @@ struct device_calls {
                  const struct device_moment *when); /* what was prepared with these */
     int (*start_graph)(void *user, uint64_t graph, const struct device_moment *when);
     int (*move)(void *user, const struct device_copy *what);
-    uint64_t (*new_handle)(void *user, bool is_event);
-    int (*last_error)(void *user, bool clears);
+    uint64_t (*new_handle)(void *user, uint32_t sm, bool is_event);
+    int (*last_error)(void *user, const struct device_moment *when, bool clears);
     uint32_t (*device)(void *user, uint32_t *count); /* its number, of so many */
     int (*ask)(void *user, enum device_question what, const struct kernel *kernel, const uint64_t asked[2],
                struct device_answer *answer);

@@ -80,5 +80,71 @@ for threads in 1 2 5; do
     python3 -c 'import json; print(json.load(open("result.json"))["launches"])' >"$threads.launches"
     expect_same_file "$ran and with 1 thread" 1.launches "$threads.launches"
 done
+
+# ---- streams that blocks make, and what they launch into them ----
+
+cat >children.ptx <<'END'
+.version 8.0
+.target sm_90
+.address_size 64
+.extern .func (.param .b32 a) __cudaCDP2StreamCreateWithFlags(.param .b64 b, .param .b32 c);
+.extern .func (.param .b64 a) __cudaCDP2GetParameterBufferV2(.param .b64 b, .param .align 4 .b8 c[12], .param .align 4 .b8 d[12], .param .b32 e);
+.extern .func (.param .b32 a) __cudaCDP2LaunchDeviceV2(.param .b64 b, .param .b64 c);
+.visible .entry child(.param .u32 rounds)
+{
+    .reg .b32 %r<3>;
+    .reg .pred %p;
+    ld.param.u32 %r1, [rounds];
+more:
+    sub.u32 %r1, %r1, 1;
+    setp.gt.s32 %p, %r1, 0;
+    @%p bra more;
+    ret;
+}
+.visible .entry parent(.param .u64 memory)
+{
+    .reg .b32 %r<5>;
+    .reg .b64 %rd<6>;
+    ld.param.u64 %rd1, [memory];
+    mov.u32 %r1, %ctaid.x;
+    mul.wide.u32 %rd2, %r1, 8;
+    add.u64 %rd1, %rd1, %rd2;
+    mov.u32 %r2, 1;
+    {
+        .param .b64 p0; .param .b32 p1; .param .b32 q;
+        st.param.b64 [p0], %rd1;
+        st.param.b32 [p1], %r2;
+        call.uni (q), __cudaCDP2StreamCreateWithFlags, (p0, p1);
+    }
+    mov.u64 %rd3, child;
+    {
+        .param .b64 p0; .param .align 4 .b8 p1[12]; .param .align 4 .b8 p2[12]; .param .b32 p3; .param .b64 q;
+        st.param.b64 [p0], %rd3;
+        st.param.b32 [p1], %r2; st.param.b32 [p1+4], %r2; st.param.b32 [p1+8], %r2;
+        st.param.b32 [p2], %r2; st.param.b32 [p2+4], %r2; st.param.b32 [p2+8], %r2;
+        mov.u32 %r3, 0;
+        st.param.b32 [p3], %r3;
+        call.uni (q), __cudaCDP2GetParameterBufferV2, (p0, p1, p2, p3);
+        ld.param.b64 %rd4, [q];
+    }
+    mul.lo.u32 %r4, %r1, 40;
+    st.u32 [%rd4], %r4;
+    ld.global.u64 %rd5, [%rd1];
+    {
+        .param .b64 p0; .param .b64 p1; .param .b32 q;
+        st.param.b64 [p0], %rd4;
+        st.param.b64 [p1], %rd5;
+        call.uni (q), __cudaCDP2LaunchDeviceV2, (p0, p1);
+    }
+    ret;
+}
+END
+for threads in 1 2 5; do
+    run run --mode timing --set gpu.sm_count=16 --no-progress --threads $threads --json result.json ./launch children.ptx parent 64 1 512
+    expect_status 0
+    python3 -c 'import json; print(json.load(open("result.json"))["launches"])' >"$threads.children"
+    expect_same_file "$ran and with 1 thread" 1.children "$threads.children"
+done
+
 run run --mode timing --unified 2 --set gpu.sm_count=16 --no-progress ./launch fails.ptx fails 64 64 64
 expect_line err '^fabric: [1-9]' # the machine was made anew

@@ -22,10 +22,11 @@ const struct device_calls *builtin_calls(struct warp *w, const struct op *op, la
     return calls;
 }
 
-static struct device_moment moment_of(const struct warp *w, uint64_t stream)
+static struct device_moment moment_of(const struct warp *w, uint32_t lane, uint64_t stream)
 {
     const struct worker *worker = w->isa.block->worker;
-    struct device_moment when = {.stream = stream, .block = w->isa.block->number};
+    struct device_moment when = {
+        .stream = stream, .block = w->isa.block->number, .thread = w->isa.index * WARP_LANES + lane};
     struct clock_domain clock;
     if (!worker->clock)
         return when;
@@ -76,7 +77,7 @@ static void run_launch_v2(struct warp *w, const struct op *op, lanes active,
 {
     const struct device_calls *calls = builtin_calls(w, op, active);
     EACH_LANE (lane, active) {
-        const struct device_moment when = moment_of(w, builtin_read(w, lane, params[1], 8));
+        const struct device_moment when = moment_of(w, lane, builtin_read(w, lane, params[1], 8));
         int code = calls->start(launch_of(w)->calls_user, builtin_read(w, lane, params[0], 8), &when);
         builtin_write(w, lane, result, 4, (uint32_t)code);
     }
@@ -106,7 +107,7 @@ static void run_launch(struct warp *w, const struct op *op, lanes active,
         what.shared_bytes = (uint32_t)builtin_read(w, lane, params[4], 4);
         if (what.kernel) {
             calls->prepare(launch_of(w)->calls_user, &what);
-            const struct device_moment when = moment_of(w, builtin_read(w, lane, params[5], 8));
+            const struct device_moment when = moment_of(w, lane, builtin_read(w, lane, params[5], 8));
             code = calls->start(launch_of(w)->calls_user, what.arguments, &when);
         }
         builtin_write(w, lane, result, 4, (uint32_t)code);
@@ -119,7 +120,7 @@ static void make_handle(struct warp *w, const struct op *op, lanes active,
 {
     const struct device_calls *calls = builtin_calls(w, op, active);
     EACH_LANE (lane, active) {
-        uint64_t handle = calls->new_handle(launch_of(w)->calls_user, is_event);
+        uint64_t handle = calls->new_handle(launch_of(w)->calls_user, w->isa.block->worker->sm, is_event);
         bool good = builtin_store(w, lane, builtin_read(w, lane, params[0], 8), &handle, sizeof handle);
         builtin_write(w, lane, result, 4, good ? SUCCESS : INVALID_VALUE);
     }
@@ -158,7 +159,7 @@ static void run_copy(struct warp *w, const struct op *op, lanes active, const ui
                                          .bytes = builtin_read(w, lane, params[2], 8),
                                          .rows = 1,
                                          .slices = 1,
-                                         .when = moment_of(w, builtin_read(w, lane, params[4], 8))};
+                                         .when = moment_of(w, lane, builtin_read(w, lane, params[4], 8))};
         builtin_write(w, lane, result, 4, (uint32_t)calls->move(launch_of(w)->calls_user, &what));
     }
 }
@@ -175,7 +176,7 @@ static void run_fill(struct warp *w, const struct op *op, lanes active, const ui
                                          .bytes = builtin_read(w, lane, params[2], 8),
                                          .rows = 1,
                                          .slices = 1,
-                                         .when = moment_of(w, builtin_read(w, lane, params[3], 8))};
+                                         .when = moment_of(w, lane, builtin_read(w, lane, params[3], 8))};
         builtin_write(w, lane, result, 4, (uint32_t)calls->move(launch_of(w)->calls_user, &what));
     }
 }
@@ -193,7 +194,7 @@ static void run_copy_rows(struct warp *w, const struct op *op, lanes active,
                                          .bytes = builtin_read(w, lane, params[4], 8),
                                          .rows = builtin_read(w, lane, params[5], 8),
                                          .slices = 1,
-                                         .when = moment_of(w, builtin_read(w, lane, params[7], 8))};
+                                         .when = moment_of(w, lane, builtin_read(w, lane, params[7], 8))};
         builtin_write(w, lane, result, 4, (uint32_t)calls->move(launch_of(w)->calls_user, &what));
     }
 }
@@ -235,7 +236,7 @@ static void run_copy_box(struct warp *w, const struct op *op, lanes active,
                                              .bytes = box.extent[0],
                                              .rows = box.extent[1],
                                              .slices = box.extent[2],
-                                             .when = moment_of(w, builtin_read(w, lane, params[1], 8))};
+                                             .when = moment_of(w, lane, builtin_read(w, lane, params[1], 8))};
             code = calls->move(launch_of(w)->calls_user, &what);
         }
         builtin_write(w, lane, result, 4, (uint32_t)code);
@@ -255,7 +256,7 @@ static void run_fill_rows(struct warp *w, const struct op *op, lanes active,
                                          .bytes = builtin_read(w, lane, params[3], 8),
                                          .rows = builtin_read(w, lane, params[4], 8),
                                          .slices = 1,
-                                         .when = moment_of(w, builtin_read(w, lane, params[5], 8))};
+                                         .when = moment_of(w, lane, builtin_read(w, lane, params[5], 8))};
         builtin_write(w, lane, result, 4, (uint32_t)calls->move(launch_of(w)->calls_user, &what));
     }
 }
@@ -274,7 +275,7 @@ static void run_fill_box(struct warp *w, const struct op *op, lanes active,
                                          .bytes = builtin_read(w, lane, params[2], 8),
                                          .rows = builtin_read(w, lane, params[2] + 8, 8),
                                          .slices = builtin_read(w, lane, params[2] + 16, 8),
-                                         .when = moment_of(w, builtin_read(w, lane, params[3], 8))};
+                                         .when = moment_of(w, lane, builtin_read(w, lane, params[3], 8))};
         builtin_write(w, lane, result, 4, (uint32_t)calls->move(launch_of(w)->calls_user, &what));
     }
 }
@@ -285,7 +286,7 @@ static void run_launch_graph(struct warp *w, const struct op *op, lanes active,
 {
     const struct device_calls *calls = builtin_calls(w, op, active);
     EACH_LANE (lane, active) {
-        const struct device_moment when = moment_of(w, builtin_read(w, lane, params[1], 8));
+        const struct device_moment when = moment_of(w, lane, builtin_read(w, lane, params[1], 8));
         int code = calls->start_graph(launch_of(w)->calls_user, builtin_read(w, lane, params[0], 8), &when);
         builtin_write(w, lane, result, 4, (uint32_t)code);
     }
@@ -318,8 +319,11 @@ static void run_device_count(struct warp *w, const struct op *op, lanes active,
 static void tell_error(struct warp *w, const struct op *op, lanes active, uint64_t result, bool clears)
 {
     const struct device_calls *calls = builtin_calls(w, op, active);
-    EACH_LANE (lane, active)
-        builtin_write(w, lane, result, 4, (uint32_t)calls->last_error(launch_of(w)->calls_user, clears));
+    EACH_LANE (lane, active) {
+        const struct device_moment when = moment_of(w, lane, 0);
+        int code = calls->last_error(launch_of(w)->calls_user, &when, clears);
+        builtin_write(w, lane, result, 4, (uint32_t)code);
+    }
 }
 
 static void run_last_error(struct warp *w, const struct op *op, lanes active,
