@@ -275,7 +275,7 @@ static void add_section(void *user, const char *name, const struct json_value *v
 {
     struct comparison *c = user;
     struct settings settings = {
-        .c = c, .other = json_at(json_member(c->after->json, "config"), name), .section = name};
+        .c = c, .other = json_member(json_member(c->after->json, "config"), name), .section = name};
     if (json_has_members(value))
         json_each_member(value, add_setting, &settings);
 }
