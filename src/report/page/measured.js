@@ -1,7 +1,7 @@
 /* A run beside what ncu measured on a real GPU: DATA.measured. */
 function correlation(metric) {
     const f = { width: 420, height: 400, left: 70, right: 14, top: 14, bottom: 46 };
-    const values = metric.points.flatMap((point) => [point[1], point[2]]).filter((value) => value > 0);
+    const values = metric.points.flatMap((point) => [point[1], point[2]]).filter((value) => value > 1e-99 && value < 1e99);
     if (!values.length) return null;
     const low = Math.pow(10, Math.floor(Math.log10(Math.min(...values)))), high = Math.pow(10, Math.ceil(Math.log10(Math.max(...values)) + 1e-9));
     const span = Math.log10(high / low) || 1;
