@@ -26,6 +26,12 @@ for page in "$HEDDLE_HOME"/docs/tutorial/[0-9]*.md; do
 done
 [[ $pages == 5 ]] || fail "$pages pages, not 5"
 
+# ---- the gallery has every picture, and no other ----
+
+diff <(cd "$HEDDLE_HOME/docs" && find . \( -name '*.svg' -o -name '*.png' \) | sed 's,^\./,,' | sort) \
+    <(grep -oE '\([a-z0-9/._-]+\.(svg|png)\)' "$HEDDLE_HOME/docs/gallery.md" | tr -d '()' | sort -u) >said ||
+    fail "pictures of docs, and of docs/gallery.md: $(cat said)"
+
 # ---- pages that rot are found ----
 
 # rots REGEX TEXT: a page of this text fails, and says why.
