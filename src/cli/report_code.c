@@ -10,16 +10,6 @@
 
 enum { LARGEST_MODULE = 256 << 20 };
 
-static void add_text(struct html_lines *lines, const char *text, size_t bytes)
-{
-    const char *end = text + bytes;
-    for (uint32_t line = 1; text < end && line <= lines->to; line++) {
-        const char *newline = memchr(text, '\n', (size_t)(end - text)), *stop = newline ? newline : end;
-        html_lines_add(lines, line, text, (size_t)(stop - text));
-        text = stop + 1;
-    }
-}
-
 static void add_inst(void *user, uint64_t at, const struct text *text)
 {
     if (at < UINT32_MAX)
@@ -57,7 +47,7 @@ static bool add_bundled(struct html_lines *lines, const char *module)
         if (code && *kinds[i].target)
             add_object(lines, module, code, bytes);
         else if (code)
-            add_text(lines, code, bytes);
+            html_lines_add_text(lines, code, bytes);
         return code;
     }
     return false;
@@ -100,7 +90,7 @@ static void add_ptx(struct html_lines *lines, const char *module, uint32_t arch)
             count++;
         }
     if (count == 1)
-        add_text(lines, only->at, only->bytes);
+        html_lines_add_text(lines, only->at, only->bytes);
     cmd_ptx_texts_fini(&texts);
 }
 

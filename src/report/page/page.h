@@ -24,6 +24,8 @@ struct html_lines {
     size_t count, capacity;
 };
 void html_lines_add(struct html_lines *lines, uint32_t at, const char *text, size_t bytes);
+/* All lines of a text, from the first on. */
+void html_lines_add_text(struct html_lines *lines, const char *text, size_t bytes);
 
 struct html_request {
     const struct runfile *runs;

@@ -94,13 +94,13 @@ void html_lines_add(struct html_lines *lines, uint32_t at, const char *text, siz
     text_add_bytes(&line->text, text, bytes);
 }
 
-static void add_text(struct html_lines *lines, const struct text *content)
+void html_lines_add_text(struct html_lines *lines, const char *text, size_t bytes)
 {
-    const char *at = content->at, *end = at + content->length;
-    for (uint32_t line = 1; at < end && line <= lines->to; line++) {
-        const char *newline = memchr(at, '\n', (size_t)(end - at)), *stop = newline ? newline : end;
-        html_lines_add(lines, line, at, (size_t)(stop - at));
-        at = stop + 1;
+    const char *end = text + bytes;
+    for (uint32_t line = 1; text < end && line <= lines->to; line++) {
+        const char *newline = memchr(text, '\n', (size_t)(end - text)), *stop = newline ? newline : end;
+        html_lines_add(lines, line, text, (size_t)(stop - text));
+        text = stop + 1;
     }
 }
 
@@ -161,7 +161,7 @@ void html_sources_write(const struct html_request *request, const struct runfile
         struct text content = {0};
         struct err unused;
         if (is_source(files.names.at[i]) && file_read(files.names.at[i], LARGEST_FILE, &content, &unused))
-            add_text(&lines, &content);
+            html_lines_add_text(&lines, content.at, content.length);
         text_fini(&content);
         write_lines(files.names.at[i], "file", &lines, &room);
     }
