@@ -201,7 +201,8 @@ static int tell(struct run *run, const struct system *system, const char *system
     if (how.signal && isatty(STDERR_FILENO))
         fputs("\r\033[K", stderr); /* the progress line that the program could not wipe */
     fputs(summary.at, stderr);
-    cmd_timeline_tell(run->folder, &request->timing.picture, stderr);
+    if (!cmd_timeline_tell(run->folder, &request->timing.picture, stderr, &err))
+        status = complain(status ? status : EXIT_FAILED, &err);
     text_fini(&summary);
     launches_fini(&lines);
     return status;

@@ -99,6 +99,12 @@ refuses '--timeline: .*missing/f' "${job[@]}" --timeline missing/f
 refuses '--timeline needs --mode timing' bench vecadd --mode functional --timeline f
 refuses 'expected --timeline-detail calls' run --shared --timeline f true
 
+# A file that cannot be written whole: the run says why, and fails.
+run "${job[@]}" --timeline /dev/full
+expect_status 1
+expect_line err '^heddle: no timeline was written: cannot write /dev/full: '
+expect_line err '^heddle: --timeline: 1 file was not written$'
+
 # The benchmark of the writer.
 run bench timeline --slices 1000 --timeline bench.json
 expect_status 0
