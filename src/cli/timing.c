@@ -164,8 +164,7 @@ static const char *timed_setting(const struct timing_request *request)
     return NULL;
 }
 
-/* The first option that has no meaning without time, or NULL. */
-static const char *timing_alone(const struct timing_request *request)
+const char *timing_alone(const struct timing_request *request)
 {
     bool selects = !request->record; /* else they say what is recorded */
     return timed_setting(request)        ? timed_setting(request)

@@ -90,6 +90,9 @@ bool timing_keeps_series(const struct timing_request *request, const char *stats
 bool timing_check_live(const struct timing_request *request, struct err *err);
 bool timing_check_picture(const struct timing_request *request, struct err *err);
 
+/* The first option that has no meaning without time, or NULL. */
+const char *timing_alone(const struct timing_request *request);
+
 /* Timing is on when asked for, or when something is said that only it has. */
 bool timing_is_on(const struct timing_request *request);
 

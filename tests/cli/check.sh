@@ -66,6 +66,8 @@ expect_line err '^heddle: --check race: [0-9]+ findings in 1 kernel'
 
 refuses "^heddle: --check: expected memory, race, init, sync or all, not 'speed'\$" run --check speed ./suspect
 refuses '^heddle: --check has no timing: use --mode functional$' bench vecadd --check race --mode timing
+refuses '^heddle: --check has no timing, so it does not go with --cold-caches$' bench vecadd --check race --cold-caches
+refuses '^heddle: --check has no timing, so it does not go with --cpu$' run --check race --cpu epyc true
 refuses '^heddle: --check does not go with --record: ' run --check race --record trace ./suspect
 refuses '^heddle: --check does not go with --trace-mem: ' bench vecadd --check race --trace-mem t
 refuses '^heddle: --check does not go with --attach, --shared or --ranks: ' run --check race --shared ./suspect
