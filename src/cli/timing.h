@@ -55,7 +55,8 @@ struct timing_request {
          "draw what happens when, for ui.perfetto.dev; FILE.json: as Chrome's trace events"},                \
         {"--timeline-detail", "calls|kernels|blocks|all", "how much of it (blocks unless told)"},            \
         {"--timeline-window", "FROM..TO", "only this simulated time, such as 10us..1ms, 2ms.. or ..1ms"},    \
-        {"--live", "[PORT]", "show the run on a page of this machine while it goes on (docs/live.md)"},      \
+        {"--live", "[PORT]",                                                                                 \
+         "show the run on a page of this machine while it goes on; --live=paused: it waits there first"},    \
         {"--kernels", "LIST",                                                                                \
          "time only launches such as 3-5, counted from 0, or of kernels such as 'scale*'; others just run"}, \
         {"--max-cycles", "N", "cycles after which a kernel fails, as if it never ended; 0: no limit"},       \
