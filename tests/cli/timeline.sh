@@ -45,6 +45,15 @@ expect_same 'details' "$(count calls.json | tr ' ' '\n' | grep -cE '^(call|copy|
 expect_same 'blocks of the kernel' "$(count blocks.json | grep -oE 'BLOCK=[0-9]+')" \
     "BLOCK=$(python3 -c 'import json; print(eval("*".join(map(str, json.load(open("stats"))["launches"][0]["grid"]))))')"
 
+# A kernel takes as long on its GPU's track as on its stream's, the second and the third one, too.
+run bench scan --n 20000 "${few[@]}" --timeline scan.json --timeline-detail kernels
+python3 - <<'END' || fail 'kernels on tracks of GPUs and of streams'
+import json
+events = json.load(open("scan.json"))["traceEvents"]
+times = {cat: [(e["name"], e["ts"], e["dur"]) for e in events if e.get("cat") == cat] for cat in ("KERNEL", "kernel")}
+assert times["KERNEL"] == times["kernel"] and len(times["kernel"]) == 3, times
+END
+
 # Perfetto's format has the same, and is the same for any number of threads.
 if has protoc 'reading what is written by a parser that is not ours'; then
     run "${job[@]}" --timeline one.pftrace --timeline-detail all
