@@ -120,6 +120,7 @@ void dev_launch(struct dev *gpu, const char *name, struct dev_dim grid, struct d
                             .params = params,
                             .grid = {grid.x, grid.y, grid.z},
                             .block = {block.x, block.y, block.z},
+                            .cluster = {facts->cluster[0], facts->cluster[1], facts->cluster[2]},
                             .shared_bytes = (uint32_t)shared_bytes,
                             .threads = gpu->threads,
                             .sm_count = 132,

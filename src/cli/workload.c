@@ -51,7 +51,7 @@ static bool take_name(const struct workload_option *option, const char *text, ui
 {
     const char *at = option->help;
     size_t all = strcspn(at, ": "), length;
-    const char *end = at + (at[all] == ':' ? all : 0);
+    const char *end = at + (at[all] == ':' && memchr(at, '|', all) ? all : 0); /* "1: warm" names no values */
     for (uint64_t i = 0; at < end; at += length + 1, i++) {
         length = strcspn(at, "|:");
         if (strlen(text) == length && !strncmp(at, text, length)) {

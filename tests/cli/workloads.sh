@@ -31,6 +31,20 @@ done
 run bench spinlock --after 1
 expect_status 0
 
+# options that are 0 or 1, and those that have names
+chosen() { # KERNEL WORD...
+    run bench "${@:2}" --mode timing
+    expect_status 0
+    expect_line out "^$1 "
+}
+chosen transpose_tiled transpose --tiled 1 --width 64
+chosen transpose_naive transpose --tiled 0 --width 64
+chosen spmv_warp spmv --warps 1 --rows 64
+run bench allreduce --gpus 2 --algorithm direct --bytes 1KiB --json chosen.json
+expect_line chosen.json '"algorithm": 2,'
+run bench allreduce --gpus 2 --algorithm 1 --bytes 1KiB --json chosen.json
+expect_line chosen.json '"algorithm": 1,'
+
 # workloads whose kernels are for AMD GPUs only
 refuses 'micro_gcn3_alu: this workload has no kernels in PTX' bench micro_gcn3_alu
 refuses 'micro_gcn3_alu: this workload has no kernels in PTX' bench micro_gcn3_alu --mode timing
