@@ -64,7 +64,9 @@ def read_json(path: str) -> Any:
     try:
         with open(path, encoding="utf-8") as file:
             data = json.load(file)
-    except (OSError, ValueError) as error:
+    except OSError as error:
+        raise HeddleError(f"cannot read {path}: {error.strerror}") from None
+    except ValueError as error:
         raise HeddleError(f"{path}: {error}") from None
     if not isinstance(data, dict) or "heddle" not in data:
         raise HeddleError(f"{path} is no file of Heddle")

@@ -51,6 +51,9 @@ bool cmd_check_goes(const struct check_request *request, const struct timing_req
     if (timing->attach || timing->shared || ranks_job().count > 1)
         return err_set(err, "--check does not go with --attach, --shared or --ranks: kernels are checked in "
                             "their own process");
+    const char *alone = timing->mode ? NULL : timing_alone(timing);
+    if (timing_is_on(timing) && alone)
+        return err_set(err, "--check has no timing, so it does not go with %.120s", alone);
     if (timing_is_on(timing))
         return err_set(err, "--check has no timing: use --mode functional");
     if (timing->record || trace_mem)

@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+enum { HELP_COLUMN = 26 };
+
 void cmd_print_help(const struct cmd *command)
 {
     printf("heddle %s%s%s: %s\n", command->name, *command->arguments ? " " : "", command->arguments,
@@ -27,7 +29,10 @@ static void print_overview(void)
     for (size_t i = 0; commands[i]; i++) {
         char left[80];
         snprintf(left, sizeof left, "%s %s", commands[i]->name, commands[i]->arguments);
-        printf("  %-26s %s\n", left, commands[i]->help);
+        if (strlen(left) > HELP_COLUMN)
+            printf("  %s\n  %-*s %s\n", left, HELP_COLUMN, "", commands[i]->help);
+        else
+            printf("  %-*s %s\n", HELP_COLUMN, left, commands[i]->help);
     }
     puts("\nStart with `heddle demo`. `heddle help COMMAND` tells more.");
 }

@@ -295,7 +295,8 @@ static int replay(const struct replay_request *r, struct itrace_reader *reader, 
         tell_line(trace, &how, seconds);
     if (driver && !report(r, system, trace, folder, seconds, good, &why))
         return complain(EXIT_FAILED, &why);
-    cmd_timeline_tell(folder, &r->timing.picture, stderr);
+    if (!cmd_timeline_tell(folder, &r->timing.picture, stderr, &why) && good)
+        return complain(EXIT_FAILED, &why);
     if (stopped)
         return EXIT_GOOD;
     if (good && !interrupted)

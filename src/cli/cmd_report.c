@@ -2,11 +2,12 @@
 #include "cli/cli.h"
 #include "cli/report_page.h"
 #include "base/mem.h"
+#include "base/text.h"
 
 #include <string.h>
 
 static const struct option_row options[] = {
-    {"-o", "FILE", "where the report goes; run.html unless told, - is standard output"},
+    {"-o", "FILE", "where the report goes: RUN.html unless told, - is standard output"},
     {"--ncu", "FILE", "set beside the first run what `ncu --csv --page raw` measured on a GPU"},
     {"--no-sources", NULL, "without lines of sources and code"},
     {NULL, NULL, NULL},
@@ -50,6 +51,14 @@ static bool took(void *user, const struct option_row *row, const char *value, st
     return true;
 }
 
+/* run.json: run.html, beside it. */
+static void add_page_name(const char *run, struct text *to)
+{
+    size_t length = strlen(run);
+    bool ends = length > 5 && !strcmp(run + length - 5, ".json");
+    text_add(to, "%.*s.html", (int)(ends ? length - 5 : length), run);
+}
+
 static bool make_report(const struct wanted *wanted, struct runfile *runs, struct err *err)
 {
     struct report_measured measured = {0};
@@ -72,18 +81,24 @@ static bool make_report(const struct wanted *wanted, struct runfile *runs, struc
 static int run(int count, char **words)
 {
     struct err err;
-    struct wanted wanted = {.output = "run.html"};
+    struct wanted wanted = {0};
+    struct text page_name = {0};
     int status = EXIT_GOOD;
     if (!options_parse(options, count, words, &wanted, took, &err) ||
         (!wanted.runs.count &&
          !err_set(&err, "report: expected a file that `heddle run --stats FILE` wrote")))
         status = complain(EXIT_USAGE, &err);
+    if (!status && !wanted.output) {
+        add_page_name(wanted.runs.at[0], &page_name);
+        wanted.output = page_name.at;
+    }
     struct runfile *runs = mem_alloc(wanted.runs.count, sizeof *runs);
     if (!status && !make_report(&wanted, runs, &err))
         status = complain(EXIT_FAILED, &err);
     for (size_t i = 0; i < wanted.runs.count; i++)
         runfile_fini(&runs[i]);
     mem_free(runs);
+    text_fini(&page_name);
     mem_free(wanted.runs.at);
     mem_free(wanted.drawings.at);
     return status;

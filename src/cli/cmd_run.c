@@ -201,7 +201,8 @@ static int tell(struct run *run, const struct system *system, const char *system
     if (how.signal && isatty(STDERR_FILENO))
         fputs("\r\033[K", stderr); /* the progress line that the program could not wipe */
     fputs(summary.at, stderr);
-    cmd_timeline_tell(run->folder, &request->timing.picture, stderr);
+    if (!cmd_timeline_tell(run->folder, &request->timing.picture, stderr, &err))
+        status = complain(status ? status : EXIT_FAILED, &err);
     text_fini(&summary);
     launches_fini(&lines);
     return status;
@@ -241,6 +242,8 @@ static bool goes_with_cores(const struct run_request *request, struct err *err)
     if (!request->cpu)
         return !request->cpu_setting_count ||
                err_set(err, "--set %.80s: expected --cpu NAME with it", request->cpu_settings[0]);
+    if (request->check.checks)
+        return err_set(err, "--check has no timing, so it does not go with --cpu");
     return !(timing->checkpoint || timing->resume || timing->record || timing->attach) ||
            err_set(err,
                    "run: simulated CPU cores (%.80s) do not go with --checkpoint, --resume, --record or "

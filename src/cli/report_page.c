@@ -126,6 +126,8 @@ bool cmd_report_page(const struct report_page *page, struct err *err)
     for (size_t i = 0; i < page->drawing_count && good; i++)
         good = read_drawing(page->drawings[i], &drawings[i], err);
     good = good && write_page(&writing, err);
+    if (good && strcmp(page->output, "-") != 0)
+        fprintf(stderr, "heddle: report %s: any browser shows it\n", page->output);
     for (size_t i = 0; i < page->drawing_count; i++)
         text_fini(&drawings[i].base64);
     mem_free(drawings);

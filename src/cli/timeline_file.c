@@ -14,18 +14,22 @@ static bool read_note(const char *folder, unsigned number, struct text *note)
     return good;
 }
 
-void cmd_timeline_tell(const char *folder, const struct picture_options *options, FILE *to)
+bool cmd_timeline_tell(const char *folder, const struct picture_options *options, FILE *to, struct err *err)
 {
     struct text note = {0};
-    unsigned number = 1;
+    unsigned number = 1, missing = 0;
     if (!options->path)
-        return;
+        return true;
     for (; read_note(folder, number, &note); number++) {
         if (note.length)
             fprintf(to, "heddle: timeline %s", note.at);
+        else
+            missing++;
         text_fini(&note);
         note = (struct text){0};
     }
     if (number == 1)
         fputs("heddle: no timeline was drawn: no GPU was used in simulated time\n", to);
+    return !missing ||
+           err_set(err, "--timeline: %u file%s not written", missing, missing == 1 ? " was" : "s were");
 }

@@ -4,7 +4,7 @@
 
 #include "driver/driver.h"
 
-/* The folder of the run has a note of each (driver/picture.h). */
-void cmd_timeline_tell(const char *folder, const struct picture_options *options, FILE *to);
+/* The folder of the run has a note of each (driver/picture.h). False: one could not be written. */
+bool cmd_timeline_tell(const char *folder, const struct picture_options *options, FILE *to, struct err *err);
 
 #endif

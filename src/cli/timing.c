@@ -109,9 +109,9 @@ bool timing_took(struct timing_request *request, const struct option_row *row, c
     else if (!strcmp(row->name, "--placement"))
         request->placement = value;
     else if (!strcmp(row->name, "--live")) {
-        unsigned port;
+        struct live_wish wish;
         request->live = value ? value : "auto";
-        return live_port_parse(request->live, &port, err);
+        return live_wish_parse(request->live, &wish, err);
     } else if (!strcmp(row->name, "--timeline"))
         request->picture.path = value;
     else if (!strcmp(row->name, "--timeline-detail"))
@@ -164,8 +164,7 @@ static const char *timed_setting(const struct timing_request *request)
     return NULL;
 }
 
-/* The first option that has no meaning without time, or NULL. */
-static const char *timing_alone(const struct timing_request *request)
+const char *timing_alone(const struct timing_request *request)
 {
     bool selects = !request->record; /* else they say what is recorded */
     return timed_setting(request)        ? timed_setting(request)

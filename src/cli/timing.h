@@ -55,7 +55,8 @@ struct timing_request {
          "draw what happens when, for ui.perfetto.dev; FILE.json: as Chrome's trace events"},                \
         {"--timeline-detail", "calls|kernels|blocks|all", "how much of it (blocks unless told)"},            \
         {"--timeline-window", "FROM..TO", "only this simulated time, such as 10us..1ms, 2ms.. or ..1ms"},    \
-        {"--live", "[PORT]", "show the run on a page of this machine while it goes on (docs/live.md)"},      \
+        {"--live", "[PORT]",                                                                                 \
+         "show the run on a page of this machine while it goes on; --live=paused: it waits there first"},    \
         {"--kernels", "LIST",                                                                                \
          "time only launches such as 3-5, counted from 0, or of kernels such as 'scale*'; others just run"}, \
         {"--max-cycles", "N", "cycles after which a kernel fails, as if it never ended; 0: no limit"},       \
@@ -89,6 +90,9 @@ bool timing_keeps_series(const struct timing_request *request, const char *stats
 /* The same of --live and --timeline alone, which depend on where the machine is. */
 bool timing_check_live(const struct timing_request *request, struct err *err);
 bool timing_check_picture(const struct timing_request *request, struct err *err);
+
+/* The first option that has no meaning without time, or NULL. */
+const char *timing_alone(const struct timing_request *request);
 
 /* Timing is on when asked for, or when something is said that only it has. */
 bool timing_is_on(const struct timing_request *request);

@@ -266,7 +266,8 @@ static int run_driven(const struct request *r, const struct system *system, cons
     bool any;
     if (!report(r, system, folder, host_seconds() - start, good, &any, &why))
         return complain(EXIT_FAILED, &why);
-    cmd_timeline_tell(folder, &r->timing.picture, stderr);
+    if (!cmd_timeline_tell(folder, &r->timing.picture, stderr, &why) && good)
+        return complain(EXIT_FAILED, &why);
     if (stopped)
         return EXIT_GOOD;
     if (r->trace_mem && good && !tell_traces(folder, err))

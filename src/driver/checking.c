@@ -23,7 +23,49 @@ struct checking {
     uint32_t checks;
     struct freed *freed; /* the last ones, a circle */
     size_t freed_count;
+    struct text note; /* its path, once something was found */
+    size_t left;      /* findings that are in it */
 };
+
+/* The first number that no process of the run has taken. */
+static FILE *open_note(const char *folder, struct text *path)
+{
+    FILE *stream = NULL;
+    for (unsigned number = 0; !stream && number < NOTES_MOST; number++) {
+        path->length = 0;
+        text_add(path, "%s/check.%u", folder, number);
+        stream = fopen(path->at, "wxe");
+    }
+    return stream;
+}
+
+/* For `heddle run`: what is known is there, however the process ends. The file is not kept open, as programs
+ * may close what they did not open. */
+static void leave_findings(const struct driver *driver)
+{
+    struct checking *own = driver->checking;
+    struct text lines = {0};
+    if (!driver->options.run_dir)
+        return;
+    FILE *stream = own->note.at ? fopen(own->note.at, "we") : open_note(driver->options.run_dir, &own->note);
+    if (!stream)
+        return;
+    findings_write(checker_findings(own->checker), &lines);
+    fputs(lines.at ? lines.at : "", stream);
+    text_fini(&lines);
+    fclose(stream);
+}
+
+static void unlock(const struct driver *driver)
+{
+    struct checking *own = driver->checking;
+    size_t count = checker_findings(own->checker)->count;
+    if (count > own->left) {
+        own->left = count;
+        leave_findings(driver);
+    }
+    pthread_mutex_unlock(&own->lock);
+}
 
 static void show(void *user, const char *text)
 {
@@ -134,7 +176,7 @@ void checking_end(struct driver *driver, struct observer *observer, const struct
     pthread_mutex_lock(&own->lock);
     checker_end(own->checker, observer);
     note_fault(own, result);
-    pthread_mutex_unlock(&own->lock);
+    unlock(driver);
     pthread_mutex_unlock(&own->launches);
 }
 
@@ -154,7 +196,7 @@ void checking_came(struct driver *driver, const struct allocation *allocation)
         return;
     pthread_mutex_lock(&own->lock);
     checker_new_memory(own->checker, allocation->at, allocation->bytes);
-    pthread_mutex_unlock(&own->lock);
+    unlock(driver);
 }
 
 static void add_leak(struct driver *driver, const struct allocation *allocation)
@@ -176,7 +218,7 @@ void checking_leaks(struct driver *driver, const struct allocation *allocation)
         return;
     pthread_mutex_lock(&own->lock);
     add_leak(driver, allocation);
-    pthread_mutex_unlock(&own->lock);
+    unlock(driver);
 }
 
 void checking_goes(struct driver *driver, const struct allocation *allocation)
@@ -188,7 +230,7 @@ void checking_goes(struct driver *driver, const struct allocation *allocation)
     checker_old_memory(own->checker, allocation->at, allocation->bytes);
     own->freed[own->freed_count++ % FREED_MOST] = (struct freed){
         allocation->at, allocation->bytes, allocation->id, atomic_load(&driver->ledger.submitted)};
-    pthread_mutex_unlock(&own->lock);
+    unlock(driver);
 }
 
 void checking_bad_free(struct driver *driver, uint64_t address)
@@ -212,7 +254,7 @@ void checking_bad_free(struct driver *driver, uint64_t address)
                                                                      : "free of what is no allocation",
                                    .first = detail.at,
                                    .count = 1});
-    pthread_mutex_unlock(&own->lock);
+    unlock(driver);
     text_fini(&detail);
 }
 
@@ -248,7 +290,7 @@ void checking_copied(struct driver *driver, uint64_t to, uint64_t from, uint64_t
         checker_written(own->checker, to, bytes);
     else if (!to_host)
         checker_copied(own->checker, to, from, bytes);
-    pthread_mutex_unlock(&own->lock);
+    unlock(driver);
 }
 
 void checking_filled(struct driver *driver, uint64_t to, uint64_t bytes)
@@ -258,7 +300,7 @@ void checking_filled(struct driver *driver, uint64_t to, uint64_t bytes)
         return;
     pthread_mutex_lock(&own->lock);
     checker_written(own->checker, to, bytes);
-    pthread_mutex_unlock(&own->lock);
+    unlock(driver);
 }
 
 /* ---- the end ---- */
@@ -291,32 +333,6 @@ static void add_heap_leaks(struct driver *driver)
     }
 }
 
-/* The first number that no process of the run has taken. */
-static FILE *open_note(const char *folder)
-{
-    FILE *stream = NULL;
-    for (unsigned number = 0; !stream && number < NOTES_MOST; number++) {
-        struct text path = {0};
-        text_add(&path, "%s/check.%u", folder, number);
-        stream = fopen(path.at, "wxe");
-        text_fini(&path);
-    }
-    return stream;
-}
-
-/* For `heddle run`. */
-static void leave_findings(const struct driver *driver)
-{
-    struct text lines = {0};
-    FILE *stream = driver->options.run_dir ? open_note(driver->options.run_dir) : NULL;
-    if (!stream)
-        return;
-    findings_write(checker_findings(driver->checking->checker), &lines);
-    fputs(lines.at ? lines.at : "", stream);
-    text_fini(&lines);
-    fclose(stream);
-}
-
 void checking_finish(struct driver *driver)
 {
     struct checking *own = driver->checking;
@@ -333,6 +349,7 @@ void checking_finish(struct driver *driver)
     text_fini(&summary);
     leave_findings(driver);
     driver->checking = NULL;
+    text_fini(&own->note);
     checker_free(own->checker);
     pthread_mutex_destroy(&own->launches);
     pthread_mutex_destroy(&own->lock);

@@ -280,7 +280,7 @@ void driver_finish_picture(struct driver *driver)
     struct err err, line;
     if (!picture_finish(driver, &err)) {
         err_set(&line, "no timeline was written: %.2000s", err.text);
-        driver_report(driver, line.text);
+        driver_notice(driver, line.text);
     }
 }
 

@@ -101,17 +101,17 @@ static void show_streams(struct driver *driver, struct text *json)
     text_add(json, "],");
 }
 
+/* With the lock held. */
 static void show_mode(struct onlooker *onlooker, struct text *json)
 {
-    pthread_mutex_lock(&onlooker->lock);
     text_add(json, "\"mode\":\"%s\",\"held\":", modes[onlooker->mode]);
     text_add_quoted(json, onlooker->held.text);
-    pthread_mutex_unlock(&onlooker->lock);
+    text_add(json, ",");
 }
 
 static void show_notes(struct onlooker *onlooker, struct text *json)
 {
-    text_add(json, ",\"notes\":[");
+    text_add(json, "\"notes\":[");
     pthread_mutex_lock(&onlooker->notes_lock);
     uint64_t from = onlooker->note_count > NOTES_MOST ? onlooker->note_count - NOTES_MOST : 0;
     for (uint64_t i = from; i < onlooker->note_count; i++) {
@@ -127,6 +127,7 @@ static void answer_state(struct question *question, struct driver *driver, struc
                          bool in_window)
 {
     struct onlooker *onlooker = driver->onlooker;
+    show_mode(onlooker, question->json); /* now: the machine stands where this is so */
     text_add(question->json, "\"in_window\":%s,\"why\":[", in_window ? "true" : "false");
     machine_explain(machine, &onlooker->seen, question->json);
     if (question->json->at[question->json->length - 1] == ',')
@@ -270,7 +271,6 @@ static bool give_state(void *user, struct text *json, struct err *err)
     if (!ask(onlooker, &question))
         return false;
     show_streams(onlooker->driver, json);
-    show_mode(onlooker, json);
     show_notes(onlooker, json);
     json->at[json->length - 1] = '}';
     return true;
@@ -357,10 +357,13 @@ bool onlooker_begin(struct driver *driver, struct err *err)
     static const struct live_ops ops = {give_state, give_component, give_parameters, follow};
     struct onlooker *onlooker = driver->onlooker;
     struct err line;
-    unsigned port;
-    if (!live_port_parse(driver->options.live, &port, err))
+    struct live_wish wish;
+    if (!live_wish_parse(driver->options.live, &wish, err))
         return false;
-    onlooker->live = live_new(is_first(driver) ? port : 0, &ops, onlooker, err);
+    if (wish.paused)
+        onlooker->mode = RUN_PAUSED;
+    set_wanted(onlooker);
+    onlooker->live = live_new(is_first(driver) ? wish.port : 0, &ops, onlooker, err);
     if (!onlooker->live)
         return false;
     err_set(&line, "live view at %s", live_url(onlooker->live));

@@ -88,7 +88,8 @@ static void add_path(const char *path, unsigned number, struct text *to)
         text_add(to, "%s.%u", path, number);
 }
 
-static void leave_note(const struct picture *picture)
+/* What is there is whole: a process whose file is not leaves its note empty. */
+static void leave_note(const struct picture *picture, uint64_t slices)
 {
     struct text path = {0};
     if (!picture->driver->options.run_dir)
@@ -97,7 +98,7 @@ static void leave_note(const struct picture *picture)
     FILE *note = fopen(path.at, "w");
     if (note) {
         fprintf(note, "%s: %llu slices; ui.perfetto.dev shows it\n", picture->path.at,
-                (unsigned long long)tracks_slice_count(picture->tracks));
+                (unsigned long long)slices);
         fclose(note);
     }
     text_fini(&path);
@@ -154,8 +155,10 @@ bool picture_finish(struct driver *driver, struct err *err)
     uint64_t now = timeline_now(driver);
     pthread_mutex_lock(&picture->lock);
     track_events_end(picture->events, now);
-    leave_note(picture);
+    uint64_t slices = tracks_slice_count(picture->tracks);
     good = tracks_free(picture->tracks, err);
+    if (good)
+        leave_note(picture, slices);
     picture->tracks = NULL;
     pthread_mutex_unlock(&picture->lock);
     return good;

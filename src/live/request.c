@@ -61,14 +61,20 @@ bool live_is_own(const char *host, const char *origin, unsigned port)
     return own_host && own_origin;
 }
 
-bool live_port_parse(const char *text, unsigned *port, struct err *err)
+bool live_wish_parse(const char *text, struct live_wish *wish, struct err *err)
 {
+    size_t length = strcspn(text, ",");
+    char port[16];
     uint64_t number = 0;
     struct err why;
-    bool good = !strcmp(text, "auto") ||
-                (unit_parse(UNIT_count, text, &number, &why) && number && number <= UINT16_MAX);
-    *port = (unsigned)number;
-    return good || err_set(err, "--live: expected a port of 1 to 65535, not '%.80s'", text);
+    snprintf(port, sizeof port, "%.*s", (int)length, text);
+    bool is_port =
+        length < sizeof port && unit_parse(UNIT_count, port, &number, &why) && number && number <= UINT16_MAX;
+    *wish = (struct live_wish){is_port ? (unsigned)number : 0,
+                               !strcmp(text, "paused") || (is_port && !strcmp(text + length, ",paused"))};
+    return wish->paused || !strcmp(text, "auto") || (is_port && !text[length]) ||
+           err_set(err, "--live: expected a port of 1 to 65535, or paused, or PORT,paused, not '%.80s'",
+                   text);
 }
 
 /* ---- orders ---- */

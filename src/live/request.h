@@ -37,8 +37,12 @@ unsigned live_route(const char *method, const char *url, const char *token, enum
  * origin; either may be NULL. */
 bool live_is_own(const char *host, const char *origin, unsigned port);
 
-/* "auto", which is 0, or a port of 1 to 65535. */
-bool live_port_parse(const char *text, unsigned *port, struct err *err);
+/* What the user asks for: "auto", a port, "paused", or both with a comma. */
+struct live_wish {
+    unsigned port; /* 0: any */
+    bool paused;   /* from the beginning */
+};
+bool live_wish_parse(const char *text, struct live_wish *wish, struct err *err);
 
 /*    id, name, what it does */
 #define LIVE_ORDERS(O)                                                                                       \

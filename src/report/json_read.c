@@ -4,6 +4,7 @@
 
 #include <jansson.h>
 #include <string.h>
+#include <sys/stat.h>
 
 /* A json_value is jansson's json_t. */
 static json_t *inner(const struct json_value *value)
@@ -19,6 +20,11 @@ static void *allocate(size_t bytes)
 struct json_value *json_read(const char *path, struct err *err)
 {
     json_error_t why;
+    struct stat status;
+    if (!stat(path, &status) && S_ISDIR(status.st_mode)) {
+        err_set(err, "%s is a folder", path);
+        return NULL;
+    }
     json_set_alloc_funcs(allocate, mem_free);
     json_t *value = json_load_file(path, 0, &why);
     if (!value)

@@ -114,8 +114,8 @@ static void set_limit(struct machine *base, uint64_t max_cycles)
 static void begin_task(struct machine *base, struct task *task)
 {
     struct local_machine *machine = machine_local(base);
+    task->number = machine->begun++; /* listeners are told of it when it begins */
     tasks_begin(machine, task);
-    task->number = machine->begun++;
     if (machine->journal)
         journal_begin(machine->journal, task);
 }

@@ -30,6 +30,11 @@ expect_same_file 'findings on 2 threads' <(python3 -c 'import json; print(json.l
 run run --check memory,sync ./suspect "$checks/kernels.ptx" bad_sh_raw:2:64 bad_in_global:2:64
 expect_status 0
 
+# a program that ends in the middle: what was found until then counts
+run run --check race --stats left.json ./suspect "$checks/kernels.ptx" bad_gl_volatile:2:64 leave
+expect_status 3
+expect_same 'findings that were left' "$(python3 -c 'import json; print(len(json.load(open("left.json"))["findings"]) > 0)')" True
+
 # what a finding says
 run run --check race ./suspect "$checks/kernels.ptx" bad_gl_volatile:2:64
 expect_line err '^heddle: --check race: read after write \(global memory, threads of different blocks\)$'
@@ -66,6 +71,8 @@ expect_line err '^heddle: --check race: [0-9]+ findings in 1 kernel'
 
 refuses "^heddle: --check: expected memory, race, init, sync or all, not 'speed'\$" run --check speed ./suspect
 refuses '^heddle: --check has no timing: use --mode functional$' bench vecadd --check race --mode timing
+refuses '^heddle: --check has no timing, so it does not go with --cold-caches$' bench vecadd --check race --cold-caches
+refuses '^heddle: --check has no timing, so it does not go with --cpu$' run --check race --cpu epyc true
 refuses '^heddle: --check does not go with --record: ' run --check race --record trace ./suspect
 refuses '^heddle: --check does not go with --trace-mem: ' bench vecadd --check race --trace-mem t
 refuses '^heddle: --check does not go with --attach, --shared or --ranks: ' run --check race --shared ./suspect

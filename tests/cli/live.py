@@ -1,6 +1,6 @@
-"""The live view, asked as a page asks it. Usage: live.py HEDDLE TEST [WORD...]: starts `HEDDLE WORD... --live`.
+"""The live view, asked as a page asks it. Usage: live.py HEDDLE TEST [WORD...]: starts `HEDDLE WORD... --live=paused`.
 
-Tests: orders, refusals, malformed, hang, held. The words end where the program's begin: --live stands before `--`.
+Tests: orders, refusals, malformed, hang, held. The words end where the program's begin: --live=paused stands before `--`.
 """
 import http.client
 import json
@@ -16,7 +16,7 @@ import urllib.parse
 class Run:
     def __init__(self, heddle, words):
         at = words.index("--") if "--" in words else len(words)
-        self.process = subprocess.Popen([heddle, *words[:at], "--live", *words[at + 1:]], text=True,
+        self.process = subprocess.Popen([heddle, *words[:at], "--live=paused", *words[at + 1:]], text=True,
                                         stdout=open("live.out", "w"), stderr=subprocess.PIPE)
         for line in self.process.stderr:
             found = re.search(r"live view at http://127\.0\.0\.1:(\d+)/([0-9a-f]{32})/$", line.strip())
@@ -144,6 +144,7 @@ def malformed(run):
 
 def hang(run):
     """A kernel that waits in a loop for what does not come: the page says so, and where."""
+    run.order(order="go")
     run.wait_for(lambda state: state["kernels"])
     state = run.wait_for(lambda state: any("No block has ended for" in why for why in state["why"]), 40)
     assert any("wait in a loop" in why and "spin.ptx" in why for why in state["why"]), state["why"]
@@ -154,7 +155,8 @@ def hang(run):
 
 def held(run):
     """Somebody looks, and a kernel fails: the run waits with the reason, until it is told to go on."""
-    run.wait_for(lambda state: state["mode"] == "paused" or state["kernels"] or state["windows"])
+    run.wait_for(lambda state: state["mode"] == "paused")
+    run.order(order="go")
     state = run.wait_for(lambda state: state["held"])
     assert state["mode"] == "paused" and "saxpy" in state["held"], state["held"]
     run.end()

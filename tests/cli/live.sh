@@ -41,8 +41,9 @@ live hang run --mode timing --set gpu.sm_count=4 -- ./useptx ./spin.ptx
 live held run --mode timing --set gpu.sm_count=4 -- ./useptx "$HEDDLE_HOME/bench/cuda/saxpy.ptx" fault
 
 # Bad input. A port in use is told in one line.
-refuses '--live: expected a port of 1 to 65535, not .99999' "${job[@]}" --live 99999
+refuses '--live: expected a port of 1 to 65535, .*not .99999' "${job[@]}" --live 99999
 refuses '--live: expected a port' "${job[@]}" --live=some
+refuses '--live: expected a port' "${job[@]}" --live=8080,some
 refuses '--live does not go with a machine in another process' run --shared --live true
 refuses '--live needs --mode timing' bench vecadd --mode functional --live
 python3 -c 'import socket, time

@@ -4,7 +4,6 @@ import re
 import subprocess
 import sys
 import time
-import urllib.request
 
 from browser import Browser
 
@@ -13,16 +12,15 @@ url = None
 
 
 def start():
-    """A run that pauses at once, so that there is time to look."""
+    """A run that is paused from its beginning, so that there is time to look."""
     global url
-    made = subprocess.Popen([heddle, "bench", "matmul_tiled", "--m", "64", "--n", "64", "--k", "2048", "--mode", "timing", "--set",
-                             "gpu.sm_count=4", "--json", "looked", "--live"], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+    made = subprocess.Popen([heddle, "bench", "matmul_tiled", "--m", "64", "--n", "64", "--k", "8192", "--mode", "timing", "--set",
+                             "gpu.sm_count=4", "--json", "looked", "--live=paused"], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
     for line in made.stderr:
         found = re.search(r"http://\S+", line)
         if found:
             url = found[0]
             break
-    urllib.request.urlopen(urllib.request.Request(url + "order", b'{"order":"pause"}', {"Content-Type": "application/json"}), timeout=20)
     return made
 
 
@@ -41,6 +39,7 @@ def number(page):
 
 
 PAUSED = "document.getElementById('mode').textContent === 'paused'"
+CYCLE = "Number(document.getElementById('time').textContent.replace(/.*cycle ([0-9,]+).*/, '$1').replaceAll(',', ''))"
 run = None
 try:
     with Browser(width=1280, height=900) as page:
@@ -63,8 +62,9 @@ try:
                 break
         else:
             sys.exit("Tab does not reach the field of the cycle")
-        page.press(*"90000", "Enter")
-        wait_for(page, PAUSED + " && document.querySelectorAll('#kernels tbody tr').length", "a kernel at the cycle")
+        page.press(*"400000", "Enter")
+        wait_for(page, PAUSED + f" && {CYCLE} >= 400000 && document.querySelectorAll('#kernels tbody tr').length",
+                 "a kernel at the cycle")
         for _ in range(20):
             page.press("Tab")
             if page.run("return document.activeElement.dataset.name") == "gpu[0].sm[0]":
@@ -95,7 +95,7 @@ try:
             time.sleep(0.2)
             assert page.run("return document.documentElement.scrollWidth <= innerWidth"), f"wider than {width}"
             if len(sys.argv) > 2:
-                page.picture(f"{sys.argv[2]}/live-{scheme}-{width}.png", whole=True)
+                page.picture(f"{sys.argv[2]}/live-{scheme}-{width}.png")
         page.press("g") if page.run("return document.activeElement.tagName") != "INPUT" else None
         wait_for(page, "document.getElementById('mode').textContent === 'ended'", "the end of the run")
         bad = [entry for entry in page.log() if "ERR_CONNECTION_REFUSED" not in entry["message"] and "ERR_EMPTY_RESPONSE" not in entry["message"]

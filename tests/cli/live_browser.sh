@@ -9,7 +9,7 @@ if grep -q 'was built without the live view\|needs libmicrohttpd' err; then
     skip "all of it: $(cat err)"
     exit 0
 fi
-run bench matmul_tiled --m 64 --n 64 --k 2048 --mode timing --set gpu.sm_count=4 --json plain
+run bench matmul_tiled --m 64 --n 64 --k 8192 --mode timing --set gpu.sm_count=4 --json plain
 expect_status 0
 ran='live_browser.py'
 timeout 120 python3 "$HEDDLE_HOME/tests/cli/live_browser.py" "$HEDDLE" "$folder" >told 2>&1 || fail "$ran: $(tail -n 4 told)"

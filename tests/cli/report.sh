@@ -46,9 +46,11 @@ refuses '--series needs --mode timing' bench saxpy --mode functional --series 10
 
 # ---- the page ----
 
-run report run.json functional.json -o run.html
+run report run.json functional.json
 expect_status 0
 expect_empty out
+expect_line err '^heddle: report run\.html: any browser shows it$'
+refuses '\. is a folder' report .
 python3 - <<'END' || fail 'the page'
 import html.parser, json, re
 page = open("run.html", encoding="utf-8").read()

@@ -45,6 +45,15 @@ expect_same 'details' "$(count calls.json | tr ' ' '\n' | grep -cE '^(call|copy|
 expect_same 'blocks of the kernel' "$(count blocks.json | grep -oE 'BLOCK=[0-9]+')" \
     "BLOCK=$(python3 -c 'import json; print(eval("*".join(map(str, json.load(open("stats"))["launches"][0]["grid"]))))')"
 
+# A kernel takes as long on its GPU's track as on its stream's, the second and the third one, too.
+run bench scan --n 20000 "${few[@]}" --timeline scan.json --timeline-detail kernels
+python3 - <<'END' || fail 'kernels on tracks of GPUs and of streams'
+import json
+events = json.load(open("scan.json"))["traceEvents"]
+times = {cat: [(e["name"], e["ts"], e["dur"]) for e in events if e.get("cat") == cat] for cat in ("KERNEL", "kernel")}
+assert times["KERNEL"] == times["kernel"] and len(times["kernel"]) == 3, times
+END
+
 # Perfetto's format has the same, and is the same for any number of threads.
 if has protoc 'reading what is written by a parser that is not ours'; then
     run "${job[@]}" --timeline one.pftrace --timeline-detail all
@@ -98,6 +107,12 @@ refuses '--timeline-detail needs --timeline FILE' "${job[@]}" --timeline-detail 
 refuses '--timeline: .*missing/f' "${job[@]}" --timeline missing/f
 refuses '--timeline needs --mode timing' bench vecadd --mode functional --timeline f
 refuses 'expected --timeline-detail calls' run --shared --timeline f true
+
+# A file that cannot be written whole: the run says why, and fails.
+run "${job[@]}" --timeline /dev/full
+expect_status 1
+expect_line err '^heddle: no timeline was written: cannot write /dev/full: '
+expect_line err '^heddle: --timeline: 1 file was not written$'
 
 # The benchmark of the writer.
 run bench timeline --slices 1000 --timeline bench.json

@@ -66,10 +66,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t count)
 {
     const char *at = (const char *)bytes, *end = at + count;
     char *method = line_of(&at, end), *url = line_of(&at, end);
-    unsigned port;
+    struct live_wish wish;
     struct err err;
     try_route(method, url);
-    live_port_parse(url, &port, &err);
+    live_wish_parse(url, &wish, &err);
     try_order(at, (size_t)(end - at));
     free(method);
     free(url);

@@ -134,6 +134,16 @@ static void check_words(struct sample *s, const struct metric_place *places, siz
     text_fini(&text);
 }
 
+static void check_silent(struct sample *s, const char *unexpected)
+{
+    struct text text = {0};
+    struct metric_source source = source_of(s);
+    bottleneck_tell(&source, NULL, 0, &text);
+    if (strstr(text.at, unexpected))
+        fail_msg("it says\n  %s", text.at);
+    text_fini(&text);
+}
+
 static void what_is_used_up_is_named(void **state)
 {
     (void)state;
@@ -178,6 +188,7 @@ static void what_leaves_the_gpu_idle_is_named(void **state)
     check_words(&s, NULL, 0, "load imbalance: the busiest SM works 3.0 times as long as the mean");
     s.stats.sm.cycles_active = 0;
     check_words(&s, NULL, 0, "not enough data");
+    check_silent(&s, "; then");
     system_fini(&s.system);
 }
 

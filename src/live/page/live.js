@@ -155,7 +155,7 @@ function reasonColour(why) {
 
 function smColour(sm, old) {
     const how = byId("colour").value;
-    if (how === "use") return mix(sm.warps / sm.most, "--c0");
+    if (how === "use") return sm.warps ? mix(0.2 + 0.8 * sm.warps / sm.most, "--c0") : "var(--sunken)"; // one warp is seen
     if (how === "issue") {
         const cycles = before ? state.cycle - before.cycle : 0;
         const issued = old && cycles > 0 ? (sm.instructions - old.instructions) / cycles / 4 : 0;

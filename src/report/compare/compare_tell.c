@@ -204,8 +204,8 @@ void comparison_write(const struct comparison *c, struct json_writer *json)
 
 void measure_tell(const struct measurement *m, struct text *text)
 {
-    text_add(text, "%s beside what ncu measured, %s: %zu launches in both\n", m->run->path, m->path,
-             m->pairs);
+    text_add(text, "%s beside what ncu measured, %s: %zu launch%s in both\n", m->run->path, m->path, m->pairs,
+             m->pairs == 1 ? "" : "es");
     text_add(text, "\n%-66s %8s %10s %11s\n", "metric", "launches", "mean error", "correlation");
     for (size_t i = 0; i < m->metric_count; i++) {
         const struct measured_metric *metric = &m->metrics[i];

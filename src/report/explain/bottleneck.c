@@ -153,7 +153,7 @@ void bottleneck_tell(const struct metric_source *source, const struct metric_pla
             shares[i] = 0;
     }
     size_t second = largest(shares);
-    if (shares[second] >= SECOND) {
+    if (second && shares[second] >= SECOND) {
         text_add(text, "; then ");
         tell(&e, &causes[second], text);
         told |= causes[second].is;
