@@ -189,7 +189,7 @@ int main(void)
     }
     check_all(6);
     for (int round = 0; round < 6; round++)
-        printf("%u ", other[round]);
+        printf("%u%c", other[round], round < 5 ? ' ' : '\n');
     /* kernels answer the program, which changes the page that GPUs have, or that goes from one to the other
      */
     memset(other, 0, 65536);
