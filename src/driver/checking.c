@@ -333,13 +333,22 @@ static void add_heap_leaks(struct driver *driver)
     }
 }
 
+/* Whether a fault keeps the program from freeing what it has. */
+static bool has_failed(const struct driver *driver)
+{
+    bool failed = false;
+    for (unsigned i = 0; i < driver->device_count; i++)
+        failed |= driver->devices[i].error != RESULT_SUCCESS;
+    return failed;
+}
+
 void checking_finish(struct driver *driver)
 {
     struct checking *own = driver->checking;
     struct text summary = {0};
     if (!own)
         return;
-    if (has(own, CHECK_memory)) {
+    if (has(own, CHECK_memory) && !has_failed(driver)) {
         add_leaks(driver);
         add_heap_leaks(driver);
     }
