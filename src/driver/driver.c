@@ -263,7 +263,7 @@ struct driver *driver_new(const struct driver_options *options, struct err *err)
     if (good && options->timing.on && options->live)
         driver->onlooker = onlooker_new(driver);
     if (good && options->timing.on)
-        good = (driver->timeline = timeline_new(driver, err)) && timeline_begin_listening(driver, err);
+        good = timeline_new(driver, err) && timeline_begin_listening(driver, err);
     if (good && driver->timeline && options->picture.path)
         good = picture_begin(driver, err);
     if (good && driver->onlooker)

@@ -124,7 +124,7 @@ static void take_sample(void *user, const struct machine_sample *sample)
     ledger_add_sample(user, sample);
 }
 
-struct timeline *timeline_new(struct driver *driver, struct err *err)
+bool timeline_new(struct driver *driver, struct err *err)
 {
     const struct timing_options *timing = &driver->options.timing;
     struct timeline *made = mem_alloc(1, sizeof *made);
@@ -153,7 +153,7 @@ struct timeline *timeline_new(struct driver *driver, struct err *err)
     if (!made->machine) {
         free_texts(made);
         mem_free(made);
-        return NULL;
+        return false;
     }
     pthread_mutex_init(&made->lock, NULL);
     made->is_elsewhere = driver->attach;
@@ -164,7 +164,7 @@ struct timeline *timeline_new(struct driver *driver, struct err *err)
     bool follows = timing->follow_machine && made->is_elsewhere;
     made->is_watching = (timing->watch_host || follows) &&
                         !pthread_create(&made->watcher, NULL, follows ? follow_machine : watch_host, driver);
-    return made;
+    return true;
 }
 
 static void drop_running(struct running *running)

@@ -18,8 +18,8 @@ struct driver;
 struct stream;
 struct timeline;
 
-struct timeline *timeline_new(struct driver *driver, struct err *err);
-void timeline_stop(struct driver *driver); /* waits for functions of the host */
+bool timeline_new(struct driver *driver, struct err *err); /* it is the driver's, whose threads look at it */
+void timeline_stop(struct driver *driver);                 /* waits for functions of the host */
 void timeline_free(struct timeline *timeline);
 
 uint64_t timeline_now(struct driver *driver); /* picoseconds */
