@@ -510,8 +510,10 @@ static void end_kernel(struct dispatcher *d, uint32_t slot)
             continue;
         other->after &= ~(UINT32_C(1) << slot);
         other->after_ps = max_u64(other->after_ps, kernel->end_ps);
+        struct dispatch_message message = {other->serial, i};
         if (!other->after)
-            component_schedule(d->component, other->after_ps - now, DISPATCH_RELEASE, &i, sizeof i);
+            component_schedule(d->component, other->after_ps - now, DISPATCH_RELEASE, &message,
+                               sizeof message);
         if (!other->failed && has_ended(other))
             end_kernel(d, i);
     }
@@ -529,14 +531,16 @@ static void release(struct dispatcher *d, uint32_t slot)
 static void event(struct component *self, void *state, const struct event *event)
 {
     struct dispatcher *d = self_of(self);
-    uint32_t slot;
+    struct dispatch_message message;
     (void)state;
-    memcpy(&slot, event->payload, sizeof slot);
+    memcpy(&message, event->payload, sizeof message);
+    if (d->kernels[message.slot].serial != message.serial)
+        return;
     if (event->kind == DISPATCH_RELEASE) {
-        release(d, slot);
+        release(d, (uint32_t)message.slot);
         return;
     }
-    d->kernels[slot].started = true;
+    d->kernels[message.slot].started = true;
     hand_out(d);
 }
 

@@ -8,6 +8,11 @@ enum { SHARES = 1 << 16 }; /* of an SM: a block takes SHARES / (blocks that fit)
 
 enum dispatch_event { DISPATCH_LAUNCH, DISPATCH_RELEASE };
 
+struct dispatch_message {
+    uint64_t serial; /* of the kernel: after a fault, another one may have its slot by then */
+    uint64_t slot;
+};
+
 struct dispatch_kernel {
     bool used, started, failed;
     uint64_t blocks, next, ended; /* blocks: of the grid, that were handed out, that ended, */

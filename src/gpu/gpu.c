@@ -556,15 +556,17 @@ uint32_t gpu_begin(struct gpu *gpu, const struct gpu_launch *asked, uint64_t tim
                                  .start_ps = time,
                                  .end_ps = TIME_NEVER};
     d->kernels[slot].serial = gpu->serial;
+    struct dispatch_message message = {gpu->serial, slot};
     uint64_t released = dispatch_depend(d, slot, asked);
     gpu->launches[slot].depends = d->kernels[slot].after || d->kernels[slot].after_ps;
     if (released != TIME_NEVER)
-        engine_post(gpu->engine, d->component, max_u64(released, time), DISPATCH_RELEASE, &slot, sizeof slot);
+        engine_post(gpu->engine, d->component, max_u64(released, time), DISPATCH_RELEASE, &message,
+                    sizeof message);
     dispatch_place(d, slot, launch);
     rest_cluster_links(gpu);
     count_memory(gpu, &gpu->before[slot]);
     engine_post(gpu->engine, d->component, time + clock_time(&d->clock, d->spec->launch_cycles),
-                DISPATCH_LAUNCH, &slot, sizeof slot);
+                DISPATCH_LAUNCH, &message, sizeof message);
     return slot;
 }
 
