@@ -57,6 +57,13 @@ static struct sm_kernel *kernel_of(struct sm *sm, uint32_t slot)
     return kernel;
 }
 
+static void becomes_youngest(struct subcore *sub, uint32_t lane)
+{
+    for (uint32_t i = 0; i < SUBCORE_WARPS; i++)
+        sub->older[i] &= ~(UINT32_C(1) << lane);
+    sub->older[lane] = ~(UINT32_C(1) << lane);
+}
+
 /* Room for one more warp: warps of a block go to sub-cores in turn. */
 static struct sm_warp *take_warp(struct sm *sm)
 {
@@ -66,7 +73,7 @@ static struct sm_warp *take_warp(struct sm *sm)
             if (sm_warp_of(sm, s, lane)->state == WARP_NONE) {
                 sm->next_subcore = (s + 1) % sm->config.subcores;
                 sm_warp_of(sm, s, lane)->place = (uint8_t)(s * SUBCORE_WARPS + lane);
-                sm->subcores[s].ages[lane] = sm->warps_begun++;
+                becomes_youngest(&sm->subcores[s], lane);
                 return sm_warp_of(sm, s, lane);
             }
     }
@@ -100,7 +107,7 @@ static void start_warp(struct sm *sm, struct sm_block *block, uint32_t index, ui
     if (!w->kernel->isa->settle(w->exec))
         BUG("a warp waits before its first instruction");
     uint64_t starts = sm->cycle + after + index * sm->config.spec->warp_start_cycles;
-    sm_warp_account(sm, w, starts, STALL_no_instruction);
+    sm_warp_account(w, starts, STALL_no_instruction);
     sm_warp_prepare(sm, w);
 }
 
@@ -289,7 +296,7 @@ void sm_block_wake_others(struct sm *sm, struct sm_block *block)
             continue;
         block->waiting--;
         w->state = WARP_READY; /* it is not waiting any more, whatever comes next */
-        sm_warp_account(sm, w, sm->cycle + sm->cost[UNIT_SYNC].latency, STALL_barrier);
+        sm_warp_account(w, sm->cycle + sm->cost[UNIT_SYNC].latency, STALL_barrier);
         sm_warp_prepare(sm, w);
     }
 }

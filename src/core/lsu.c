@@ -11,13 +11,6 @@
 
 #include <string.h>
 
-/* A sub-core has a queue to the SM's memory pipeline: it has room when the instruction that took the place
- * has begun. */
-uint64_t lsu_room_at(const struct subcore *sub)
-{
-    return sub->memory_begins[sub->memory_next];
-}
-
 bool lsu_is_full(const struct sm *sm)
 {
     const struct sm_spec *spec = sm->config.spec;

@@ -88,9 +88,11 @@ struct subcore {
     uint32_t active;                  /* two_level: those looked at */
     uint32_t memory_next;             /* of memory_begins: the oldest, which the next one replaces */
     uint64_t dispatch_free;           /* when its registers have been read for the last instruction */
+    uint8_t unit[SUBCORE_WARPS];      /* of a warp that is WARP_READY: what it would issue to, */
+    uint8_t throttle[SUBCORE_WARPS];  /* and as what it waits while that is busy: enum stall */
     uint64_t unit_free[UNIT_COUNT];   /* by the unit whose place is taken: unit_cost.place */
     uint64_t memory_begins[16];       /* of the last memory instructions: a ring of lsu_queue */
-    uint64_t ages[SUBCORE_WARPS];     /* by warp: a number that grows with each one that starts */
+    uint32_t older[SUBCORE_WARPS];    /* by warp: a bit for each one that started before it */
     const struct sm_warp *reader;     /* whose instruction was the last, and what it read */
     uint16_t read[8];
     uint8_t read_count;
@@ -222,7 +224,6 @@ struct sm {
     struct sm_block *blocks;
     uint32_t blocks_now, warps_now;
     uint64_t next_start; /* cycle in which the next block can start */
-    uint64_t warps_begun;
     struct fault fault;
     jmp_buf on_fault;
     uint32_t kernels_made; /* no slot from here on was ever used: pages of the host that are not there */
@@ -254,8 +255,26 @@ static inline void sm_warp_set_results(struct sm_warp *w, uint32_t slots_at, con
         w->board[slots_at + registers[i]] = ready;
 }
 
+/* What a warp did up to a cycle. */
+static inline void sm_warp_account(struct sm_warp *w, uint64_t until, enum stall why)
+{
+    if (until <= w->since)
+        return;
+    uint64_t cycles = until - w->since;
+    w->since = until;
+    w->kernel->counters.stalls[why] += cycles;
+    if (w->profile)
+        w->profile->stalls[why] += cycles;
+}
+
+/* Which warp of those that could (schedule.c) */
+typedef uint32_t sm_schedule_fn(struct sm *sm, struct subcore *sub, uint32_t ready);
+sm_schedule_fn *sm_schedule_policy(uint32_t choice);
+
+/* Sub-cores (subcore.c): issues what it can in this cycle, if it is its turn. */
+void subcore_issue(struct sm *sm, uint32_t number, sm_schedule_fn *schedule);
+
 /* Warps (warp.c) */
-void sm_warp_account(struct sm *sm, struct sm_warp *w, uint64_t until, enum stall why);
 void sm_warp_ready(struct sm *sm, struct sm_warp *w, uint64_t at, enum stall why);
 void sm_warp_block(struct sm *sm, struct sm_warp *w, enum sm_warp_state state, enum stall why);
 /* wgmma (products.c): an operation has been issued; its group is closed; when the groups but the last
@@ -267,6 +286,7 @@ uint64_t sm_products_done(const struct sm_warp *w, uint32_t allowed);
 void sm_warp_crossings(struct sm *sm);                  /* fills sm->crossing */
 void sm_warp_prepare(struct sm *sm, struct sm_warp *w); /* its next operation: when can it issue? */
 void sm_warp_release(struct sm *sm, struct sm_warp *w); /* what it waited for may be there */
+/* Its unit is free. False: something else is not, and it waits for that. */
 bool sm_warp_issue(struct sm *sm, struct subcore *sub, struct sm_warp *w);
 
 /* Bulk copies (bulk.c) */
@@ -301,10 +321,6 @@ void dsm_arrive(struct sm *sm, const struct event *event);
 struct load *lsu_begin_load(struct sm *sm, struct sm_warp *w, const struct request *request,
                             const struct isa_timing *timing);
 
-/* Which warp of those that could (schedule.c) */
-typedef uint32_t sm_schedule_fn(struct sm *sm, struct subcore *sub, uint32_t ready);
-sm_schedule_fn *sm_schedule_policy(uint32_t choice);
-
 /* Blocks (block.c) */
 /* `sms`: of a block of a cluster, the SM of each of its blocks; else NULL. */
 void sm_block_begin(struct sm *sm, const struct sm_block_message *order, const uint16_t *sms);
@@ -327,8 +343,14 @@ void sm_kernel_account(struct sm *sm, struct sm_kernel *kernel); /* up to now */
 void sm_kernel_note_print(struct sm *sm, struct sm_kernel *kernel);
 
 /* Memory (lsu.c, l1.c) */
-uint64_t lsu_room_at(const struct subcore *sub); /* of the sub-core's queue */
-bool lsu_is_full(const struct sm *sm);           /* until lsu_let_in is called */
+/* A sub-core has a queue to the SM's memory pipeline: it has room when the instruction that took the place
+ * has begun. */
+static inline uint64_t lsu_room_at(const struct subcore *sub)
+{
+    return sub->memory_begins[sub->memory_next];
+}
+
+bool lsu_is_full(const struct sm *sm); /* until lsu_let_in is called */
 void lsu_let_in(struct sm *sm);                  /* warps that waited for room, if there is some */
 void lsu_issue(struct sm *sm, struct sm_warp *w, const struct isa_timing *timing, const uint16_t *registers);
 void l1_reply(struct sm *sm, const struct event *event);

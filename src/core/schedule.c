@@ -3,13 +3,13 @@
 
 static uint32_t by_age(const struct subcore *sub, uint32_t ready, bool oldest)
 {
-    uint32_t best = (uint32_t)__builtin_ctz(ready);
-    for (uint32_t rest = ready & (ready - 1); rest; rest &= rest - 1) {
-        uint32_t i = (uint32_t)__builtin_ctz(rest);
-        if ((sub->ages[i] < sub->ages[best]) == oldest)
-            best = i;
+    for (uint32_t best = (uint32_t)__builtin_ctz(ready);;) {
+        uint32_t older = sub->older[best];
+        uint32_t better = ready & (oldest ? older : ~older & ~(UINT32_C(1) << best));
+        if (!better)
+            return best;
+        best = (uint32_t)__builtin_ctz(better);
     }
-    return best;
 }
 
 static uint32_t greedy_oldest(struct sm *sm, struct subcore *sub, uint32_t ready)

@@ -3,9 +3,6 @@
 #include "base/mem.h"
 
 #include <string.h>
-#ifdef __SSE2__
-#include <emmintrin.h>
-#endif
 
 struct sm_state { /* the engine's part of it */
     uint64_t cycle;
@@ -69,68 +66,6 @@ void sm_free(struct sm *sm)
         mem_free_pages(sm);
 }
 
-/* Warps of a sub-core whose time has come, a bit each; of all, if need be. */
-static uint32_t due(const struct subcore *sub, uint32_t now)
-{
-    uint32_t mask = 0;
-#ifdef __SSE2__
-    __m128i at = _mm_set1_epi32((int)now);
-    for (uint32_t i = 0; i < SUBCORE_WARPS; i += 4) {
-        if (!(sub->runnable >> i & 15))
-            continue;
-        __m128i late = _mm_sub_epi32(at, _mm_loadu_si128((const __m128i *)(const void *)&sub->ready_at[i]));
-        mask |= (~(uint32_t)_mm_movemask_ps(_mm_castsi128_ps(late)) & 15) << i;
-    }
-#else
-    for (uint32_t i = 0; i < SUBCORE_WARPS; i++)
-        mask |= (uint32_t)((int32_t)(now - sub->ready_at[i]) >= 0) << i;
-#endif
-    return mask & sub->runnable;
-}
-
-static uint64_t next_due(const struct subcore *sub, uint64_t now)
-{
-    int32_t least = INT32_MAX;
-    for (uint32_t rest = sub->runnable; rest; rest &= rest - 1) {
-        int32_t wait = (int32_t)(sub->ready_at[__builtin_ctz(rest)] - (uint32_t)now);
-        least = wait < least ? wait : least;
-    }
-    return sub->runnable ? now + (uint64_t)least : UINT64_MAX;
-}
-
-/* A sub-core issues what it can in this cycle: an instruction of a warp, of so many warps. */
-static void subcore_issue(struct sm *sm, uint32_t s, sm_schedule_fn *schedule)
-{
-    struct subcore *sub = &sm->subcores[s];
-    uint32_t ready = due(sub, (uint32_t)sm->cycle), left = sm->turn_issues;
-    sm->next_at[s] = UINT64_MAX;
-    while (ready) {
-        uint32_t lane = schedule(sm, sub, ready);
-        if (sm_warp_issue(sm, sub, sm_warp_of(sm, s, lane))) {
-            sub->last = lane;
-            if (!--left) {
-                sm->next_at[s] = sm->cycle + 1;
-                return;
-            }
-        }
-        ready &= ~(UINT32_C(1) << lane);
-    }
-    bool issued = left < sm->turn_issues; /* a warp that it woke waits for the next cycle */
-    sm->next_at[s] = max_u64(next_due(sub, sm->cycle), sm->cycle + issued);
-}
-
-/* Whether it is a sub-core's turn; if not, when it is. */
-static bool subcore_turn(struct sm *sm, uint32_t s)
-{
-    if (LIKELY(sm->turn_cycles == 1))
-        return true;
-    uint64_t turn = sm->turn_cycles, wait = (s + turn - sm->cycle % turn) % turn;
-    if (!wait)
-        return true;
-    sm->next_at[s] = sm->cycle + wait;
-    return false;
-}
-
 static uint64_t next_cycle(const struct sm *sm)
 {
     uint64_t next = UINT64_MAX;
@@ -165,7 +100,7 @@ static void run(struct sm *sm, uint64_t limit)
     for (uint64_t next; (next = next_cycle(sm)) < end;) {
         sm->cycle = max_u64(sm->cycle, next);
         for (uint32_t s = 0; s < sm->config.subcores; s++)
-            if (sm->next_at[s] <= sm->cycle && subcore_turn(sm, s))
+            if (sm->next_at[s] <= sm->cycle)
                 subcore_issue(sm, s, schedule);
     }
 }

@@ -409,7 +409,6 @@ void sm_archive(struct component *self, void *state, struct archive *archive)
     ARCHIVE_VALUE(archive, sm->warps_now);
     ARCHIVE_VALUE(archive, sm->next_at);
     ARCHIVE_VALUE(archive, sm->next_start);
-    ARCHIVE_VALUE(archive, sm->warps_begun);
     ARCHIVE_VALUE(archive, sm->shared_free);
     ARCHIVE_VALUE(archive, sm->product_memory_free);
     ARCHIVE_VALUE(archive, sm->released);

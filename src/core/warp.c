@@ -5,26 +5,23 @@
 
 enum { FREE_OPS_MOST = 4096 }; /* operations without cost in a row, before one costs a cycle after all */
 
-void sm_warp_account(struct sm *sm, struct sm_warp *w, uint64_t until, enum stall why)
+static enum stall throttle_of(const struct sm *sm, const struct isa_step *step)
 {
-    (void)sm;
-    if (until <= w->since)
-        return;
-    uint64_t cycles = until - w->since;
-    w->since = until;
-    w->kernel->counters.stalls[why] += cycles;
-    if (w->profile)
-        w->profile->stalls[why] += cycles;
+    return step->flags & STEP_SHARED ? STALL_mio_throttle : (enum stall)sm->cost[step->unit].busy;
 }
 
 void sm_warp_ready(struct sm *sm, struct sm_warp *w, uint64_t at, enum stall why)
 {
     uint32_t s = w->place / SUBCORE_WARPS, lane = w->place % SUBCORE_WARPS;
-    sm_warp_account(sm, w, at, why);
+    sm_warp_account(w, at, why);
     w->state = WARP_READY;
     w->reason = (uint8_t)why;
-    sm->subcores[s].ready_at[lane] = (uint32_t)at;
-    sm->subcores[s].runnable |= UINT32_C(1) << lane;
+    struct subcore *sub = &sm->subcores[s];
+    const struct isa_step *step = &w->steps[w->step];
+    sub->ready_at[lane] = (uint32_t)at;
+    sub->runnable |= UINT32_C(1) << lane;
+    sub->unit[lane] = step->unit;
+    sub->throttle[lane] = (uint8_t)throttle_of(sm, step);
     sm->next_at[s] = min_u64(sm->next_at[s], at);
 }
 
@@ -195,7 +192,7 @@ static void warp_ended(struct sm *sm, struct sm_warp *w)
         sm_warp_block(sm, w, WARP_DRAIN, STALL_drain);
         return;
     }
-    sm_warp_account(sm, w, max_u64(sm->cycle, w->drained_at), STALL_drain);
+    sm_warp_account(w, max_u64(sm->cycle, w->drained_at), STALL_drain);
     sm_block_warp_left(sm, w);
 }
 
@@ -235,15 +232,15 @@ void sm_warp_prepare(struct sm *sm, struct sm_warp *w)
                 ready = max_u64(ready, counted_ready(w, timing));
             if (timing->role == ROLE_BULK_WAIT) {
                 earliest = max_u64(earliest, bulk_done(w, timing->role_count));
-                sm_warp_account(sm, w, earliest, STALL_long_scoreboard);
+                sm_warp_account(w, earliest, STALL_long_scoreboard);
             }
             if (timing->role == ROLE_PRODUCTS) {
                 earliest = max_u64(earliest, sm_products_done(w, timing->role_count));
-                sm_warp_account(sm, w, earliest, STALL_math_pipe_throttle);
+                sm_warp_account(w, earliest, STALL_math_pipe_throttle);
             }
             if (timing->role == ROLE_RELEASE) { /* a fence stands before it */
                 earliest = max_u64(earliest, sm->cycle + fence_left(sm, w, false));
-                sm_warp_account(sm, w, earliest, STALL_membar);
+                sm_warp_account(w, earliest, STALL_membar);
             }
         }
         if (LIKELY(timing->steps) || free_ops == FREE_OPS_MOST) {
@@ -252,7 +249,7 @@ void sm_warp_prepare(struct sm *sm, struct sm_warp *w)
             if (UNLIKELY(w->code_line != line)) {
                 uint32_t wait = fetch_wait(sm, w, line);
                 if (wait) {
-                    sm_warp_account(sm, w, at, stall_of(ready));
+                    sm_warp_account(w, at, stall_of(ready));
                     sm_warp_ready(sm, w, max_u64(at, earliest + wait), STALL_no_instruction);
                     return;
                 }
@@ -293,14 +290,14 @@ void sm_warp_release(struct sm *sm, struct sm_warp *w)
         break;
     case WARP_DRAIN:
         if (!w->loads) {
-            sm_warp_account(sm, w, sm->cycle, STALL_drain);
+            sm_warp_account(w, sm->cycle, STALL_drain);
             sm_block_warp_left(sm, w);
         }
         return;
     default:
         return;
     }
-    sm_warp_account(sm, w, sm->cycle, (enum stall)w->reason);
+    sm_warp_account(w, sm->cycle, (enum stall)w->reason);
     sm_warp_prepare(sm, w);
 }
 
@@ -317,11 +314,6 @@ static void count_issue(struct sm_warp *w, const struct isa_step *step, uint32_t
         w->profile->threads +=
             step->unit == UNIT_CONTROL ? active : on; /* not taking a branch is work, too */
     }
-}
-
-static enum stall throttle_of(const struct sm *sm, const struct isa_step *step)
-{
-    return step->flags & STEP_SHARED ? STALL_mio_throttle : (enum stall)sm->cost[step->unit].busy;
 }
 
 /* Units near each other hand results on sooner; those with a queue read their operands later. */
@@ -363,19 +355,6 @@ static uint32_t bank_wait(const struct sm *sm, struct subcore *sub, const struct
     sub->read_count = (uint8_t)min_u64(count, COUNT_OF(sub->read));
     memcpy(sub->read, registers, sub->read_count * sizeof *registers);
     return most ? (most - 1) / (uint32_t)spec->register_ports : 0;
-}
-
-/* When the units an instruction needs can take it: those of variable latency have a queue. */
-static uint64_t units_free(struct sm *sm, struct subcore *sub, const struct unit_cost *cost)
-{
-    uint64_t when = max_u64(sub->unit_free[cost->place], sm->shared_free[cost->place]);
-    if (cost->does == UNIT_DOES_MEMORY_QUEUE) {
-        when = max_u64(when, lsu_room_at(sub));
-    } else if (cost->result == RESULT_SHORT || cost->result == RESULT_QUEUE) {
-        uint64_t queued = sm->config.spec->queue * cost->interval;
-        when = when > queued ? when - queued : 0;
-    }
-    return when;
 }
 
 /* Gives the cycle in which the unit begins. */
@@ -467,7 +446,7 @@ static void go_on(struct sm *sm, struct sm_warp *w, const struct isa_stepped *st
     }
     struct sm_block *block = w->block;
     if (wait && !stepped->waits)
-        sm_warp_account(sm, w, sm->cycle + wait, why);
+        sm_warp_account(w, sm->cycle + wait, why);
     sm->cycle++;
     if (!stepped->moved || settle(sm, w))
         sm_warp_prepare(sm, w);
@@ -536,25 +515,19 @@ bool sm_warp_issue(struct sm *sm, struct subcore *sub, struct sm_warp *w)
     const struct isa_step *step = &w->steps[w->step];
     const uint32_t unit = step->unit;
     const struct unit_cost *cost = &sm->cost[unit];
-    uint64_t free_at = units_free(sm, sub, cost);
-    if (free_at > sm->cycle) {
-        sm_warp_account(sm, w, sm->cycle, STALL_not_selected);
-        sm_warp_ready(sm, w, free_at, throttle_of(sm, step));
-        return false;
-    }
     const uint8_t does = cost->does;
     if ((does == UNIT_DOES_MEMORY || does == UNIT_DOES_MEMORY_QUEUE) && UNLIKELY(lsu_is_full(sm))) {
-        sm_warp_account(sm, w, sm->cycle, STALL_not_selected);
+        sm_warp_account(w, sm->cycle, STALL_not_selected);
         sm_warp_block(sm, w, WARP_ROOM, throttle_of(sm, step));
         sm->room_wanted = true;
         return false;
     }
     if (UNLIKELY(sub->dispatch_free > sm->cycle)) {
-        sm_warp_account(sm, w, sm->cycle, STALL_not_selected);
+        sm_warp_account(w, sm->cycle, STALL_not_selected);
         sm_warp_ready(sm, w, sub->dispatch_free, STALL_dispatch_stall);
         return false;
     }
-    sm_warp_account(sm, w, sm->cycle, STALL_not_selected);
+    sm_warp_account(w, sm->cycle, STALL_not_selected);
     uint64_t begins = take_units(sm, sub, cost);
     if (does == UNIT_DOES_HOLDS_ISSUE)
         sub->dispatch_free = sm->cycle + sm->config.spec->wide_issue_cycles;
