@@ -53,8 +53,18 @@ static bool are_same(const uint32_t *offsets, const uint32_t *known)
     return !differs;
 }
 
+/* A word of each bank, or one word for all. */
+static bool is_one_pass(uint32_t banks, const struct request *request)
+{
+    return request->of.width == 32 && request->shared_bytes == 4 &&
+           (request->shared_layout == LAYOUT_SAME ||
+            (request->shared_layout == LAYOUT_DENSE && banks >= 32));
+}
+
 uint32_t bank_passes(struct banks *banks, uint32_t count, const struct request *request)
 {
+    if (is_one_pass(count, request))
+        return 1;
     uint32_t unit = request->shared_bytes <= 4 ? 4 : request->shared_bytes == 8 ? 8 : 16;
     uint32_t first = request->shared_at[first_lane(request->shared)], offsets[ISA_LANES];
     bool wide = request->of.width > 32;

@@ -502,6 +502,8 @@ static void run_access(struct warp *w, const struct op *op, lanes active)
     const struct access *access = op->more;
     uint64_t at[WARP_LANES];
     w->spins += access->spins;
+    if (access->is_words && active == UINT32_MAX && LIKELY(access_words(w, op, access)))
+        return;
     gather(w, op, access, active, at);
     if (UNLIKELY(access->space == PTX_CLUSTER)) {
         access_cluster(w, op, access, at, active);
@@ -865,6 +867,12 @@ static struct access *new_access(struct lower *lower, struct op *op, bool writes
     return access;
 }
 
+static bool is_words(const struct access *access)
+{
+    return access->space == PTX_SHARED && access->address_bytes == 4 && access->bytes == 4 &&
+           access->register_bytes == 4;
+}
+
 /* Parameters and results of calls are kept in local memory here, and in registers by a real compiler. */
 static void pass_by_register(struct lower *lower, struct op *op, struct access *access)
 {
@@ -896,6 +904,7 @@ enum lowered lower_load(struct lower *lower, struct op *op)
         access->space = PTX_GLOBAL;
         access->is_const = true;
     }
+    access->is_words = is_words(access);
     return LOWERED;
 }
 
@@ -926,6 +935,7 @@ enum lowered lower_store(struct lower *lower, struct op *op)
     if (access->space == PTX_PARAM)
         access->space = PTX_LOCAL;
     pass_by_register(lower, op, access);
+    access->is_words = is_words(access);
     if (!ptx_is(lower->inst, "st.async"))
         return LOWERED;
     op->run.exec = run_async;

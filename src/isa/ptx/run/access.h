@@ -26,6 +26,7 @@ struct access {
     bool acquires;
     bool is_const;
     uint8_t order, scope; /* enum access_order, access_scope */
+    bool is_words;        /* of shared memory, by addresses of 32 bits */
     bool by_register;     /* a parameter of a call: memory only here */
     bool counts;          /* st.async, red.async: this barrier counts the bytes */
     struct async_address barrier;
@@ -67,6 +68,9 @@ void access_resolve(struct warp *warp, const struct op *op, const struct access 
 /* Loads and stores: whether it is one; a fault if these lanes may not do it, which is not done. */
 bool access_is_one(const struct op *op);
 void access_check(struct warp *warp, const struct op *op, lanes who);
+
+/* One that is_words, by all lanes (access_words.c). False: it was not done, as something is unusual about it. */
+bool access_words(struct warp *warp, const struct op *op, const struct access *access);
 
 /* Before a fault of an access: raises one in its place if another stands before it in the program, and is as
  * wrong. */
