@@ -10,18 +10,25 @@ static enum stall throttle_of(const struct sm *sm, const struct isa_step *step)
     return step->flags & STEP_SHARED ? STALL_mio_throttle : (enum stall)sm->cost[step->unit].busy;
 }
 
-void sm_warp_ready(struct sm *sm, struct sm_warp *w, uint64_t at, enum stall why)
+/* Of a warp of this sub-core. */
+static inline void can_issue(const struct sm *sm, struct subcore *sub, struct sm_warp *w, uint64_t at,
+                             enum stall why)
 {
-    uint32_t s = w->place / SUBCORE_WARPS, lane = w->place % SUBCORE_WARPS;
+    uint32_t lane = w->place % SUBCORE_WARPS;
+    const struct isa_step *step = &w->steps[w->step];
     sm_warp_account(w, at, why);
     w->state = WARP_READY;
     w->reason = (uint8_t)why;
-    struct subcore *sub = &sm->subcores[s];
-    const struct isa_step *step = &w->steps[w->step];
     sub->ready_at[lane] = (uint32_t)at;
     sub->runnable |= UINT32_C(1) << lane;
     sub->unit[lane] = step->unit;
     sub->throttle[lane] = (uint8_t)throttle_of(sm, step);
+}
+
+void sm_warp_ready(struct sm *sm, struct sm_warp *w, uint64_t at, enum stall why)
+{
+    uint32_t s = w->place / SUBCORE_WARPS;
+    can_issue(sm, &sm->subcores[s], w, at, why);
     sm->next_at[s] = min_u64(sm->next_at[s], at);
 }
 
@@ -270,6 +277,26 @@ void sm_warp_prepare(struct sm *sm, struct sm_warp *w)
     }
 }
 
+/* The same for most operations: one that needs registers alone, which are known, and its line of code, which
+ * was fetched. False: it is another. */
+static inline bool prepare_simple(struct sm *sm, struct subcore *sub, struct sm_warp *w)
+{
+    note_op(w);
+    const struct isa_code *code = w->exec->code;
+    const struct isa_timing *timing = w->timing;
+    if (timing->role || timing->guards || !timing->steps || w->code_line != fetch_line_of(sm, w, timing))
+        return false;
+    const uint16_t *registers = code->registers + timing->registers;
+    const uint64_t *board = w->board + code->slots_at;
+    uint64_t ready = 0; /* PENDING is the most of all */
+    for (uint32_t i = 0, count = (uint32_t)timing->reads + timing->writes; i < count; i++)
+        ready = max_u64(ready, board[registers[i]]);
+    if (UNLIKELY(ready == PENDING))
+        return false;
+    can_issue(sm, sub, w, max_u64(w->since, when_at(sm, ready, w->steps->unit)), stall_of(ready));
+    return true;
+}
+
 void sm_warp_release(struct sm *sm, struct sm_warp *w)
 {
     switch ((enum sm_warp_state)w->state) {
@@ -507,25 +534,68 @@ static void issue_further(struct sm *sm, struct sm_warp *w, uint64_t begins)
     go_on(sm, w, &w->stepped, step->unit);
 }
 
-bool sm_warp_issue(struct sm *sm, struct subcore *sub, struct sm_warp *w)
+/* What it issues is of arithmetic, of one machine instruction, and steers nothing. */
+static inline void issue_simple(struct sm *sm, struct subcore *sub, struct sm_warp *w,
+                                const struct unit_cost *cost)
 {
     struct isa_warp *exec = w->exec;
     const struct isa_code *code = exec->code;
+    const struct isa_timing *timing = w->timing;
+    const uint16_t *registers = code->registers + timing->registers;
+    struct sm_kernel *kernel = w->kernel;
+    struct sm_block *block = w->block;
+    struct isa_stepped stepped;
+    sm_warp_account(w, sm->cycle, STALL_not_selected);
+    uint64_t begins = take_units(sm, sub, cost);
+    if (timing->reads > sm->config.spec->register_ports)
+        sub->dispatch_free = sm->cycle + 1 + bank_wait(sm, sub, w, registers, timing->reads);
+    lane_mask mask = exec->active;
+    uint32_t active = isa_count_lanes(mask);
+    kernel->isa->step(exec, &stepped);
+    count_issue(w, w->steps, active, stepped.mask == mask ? active : isa_count_lanes(stepped.mask));
+    w->under_way = code;
+    w->since = sm->cycle + 1;
+    sm_warp_set_results(w, code->slots_at, timing, registers,
+                        (begins + cost->latency) * RESULT_KINDS + cost->result);
+    if (UNLIKELY(stepped.moved || !prepare_simple(sm, sub, w))) {
+        sm->cycle++;
+        if (!stepped.moved || settle(sm, w))
+            sm_warp_prepare(sm, w);
+        sm->cycle--;
+    }
+    if (block->waiting)
+        sm_block_wake_others(sm, block);
+}
+
+/* It may wait for room in the memory system, or for the sub-core's registers. */
+static bool cannot_issue(struct sm *sm, struct subcore *sub, struct sm_warp *w, bool is_memory)
+{
+    if (is_memory && lsu_is_full(sm)) {
+        sm_warp_account(w, sm->cycle, STALL_not_selected);
+        sm_warp_block(sm, w, WARP_ROOM, throttle_of(sm, &w->steps[w->step]));
+        sm->room_wanted = true;
+        return true;
+    }
+    if (sub->dispatch_free <= sm->cycle)
+        return false;
+    sm_warp_account(w, sm->cycle, STALL_not_selected);
+    sm_warp_ready(sm, w, sub->dispatch_free, STALL_dispatch_stall);
+    return true;
+}
+
+bool sm_warp_issue(struct sm *sm, struct subcore *sub, struct sm_warp *w)
+{
     const struct isa_timing *timing = w->timing;
     const struct isa_step *step = &w->steps[w->step];
     const uint32_t unit = step->unit;
     const struct unit_cost *cost = &sm->cost[unit];
     const uint8_t does = cost->does;
-    if ((does == UNIT_DOES_MEMORY || does == UNIT_DOES_MEMORY_QUEUE) && UNLIKELY(lsu_is_full(sm))) {
-        sm_warp_account(w, sm->cycle, STALL_not_selected);
-        sm_warp_block(sm, w, WARP_ROOM, throttle_of(sm, step));
-        sm->room_wanted = true;
+    bool is_memory = does == UNIT_DOES_MEMORY || does == UNIT_DOES_MEMORY_QUEUE;
+    if (UNLIKELY(is_memory || sub->dispatch_free > sm->cycle) && cannot_issue(sm, sub, w, is_memory))
         return false;
-    }
-    if (UNLIKELY(sub->dispatch_free > sm->cycle)) {
-        sm_warp_account(w, sm->cycle, STALL_not_selected);
-        sm_warp_ready(sm, w, sub->dispatch_free, STALL_dispatch_stall);
-        return false;
+    if (LIKELY(timing->plain && timing->steps == 1 && !timing->role && does == UNIT_DOES_NOTHING)) {
+        issue_simple(sm, sub, w, cost);
+        return true;
     }
     sm_warp_account(w, sm->cycle, STALL_not_selected);
     uint64_t begins = take_units(sm, sub, cost);
@@ -535,6 +605,8 @@ bool sm_warp_issue(struct sm *sm, struct subcore *sub, struct sm_warp *w)
         issue_further(sm, w, begins);
         return true;
     }
+    struct isa_warp *exec = w->exec;
+    const struct isa_code *code = exec->code;
     struct isa_stepped stepped;
     struct request *request = &w->kernel->team->request;
     const uint16_t *registers = code->registers + timing->registers;
