@@ -351,6 +351,7 @@ static void see_span(void *context, uint32_t index, bool written)
     if (l->home[index] != SHARED && !span->used && (!written || l->f->insts[l->inst].guard >= 0))
         span->at_entry = true;
     extend(span, l->inst, l->inst);
+    span->writes += written;
 }
 
 static void spread(struct lives *l)

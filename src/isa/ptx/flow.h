@@ -15,6 +15,7 @@ struct flow_block {
 
 struct flow_span { /* of instructions: the register holds a value from before `from` until `to` reads it */
     uint32_t from, to;
+    uint32_t writes; /* instructions that write it */
     bool used;
     bool at_entry; /* may be read before it was written: must start with a defined value */
 };

@@ -546,7 +546,9 @@ static void place_registers(struct lower *lower)
             }
         }
     }
-    lower->frame = (lower->frame + 63) & ~63u;
+    lower->constants_at = lower->frame = (lower->frame + 63) & ~63u;
+    lower->homes = mem_alloc(n + 1, sizeof *lower->homes);
+    memcpy(lower->homes, lower->places, n * sizeof *lower->homes);
     for (int k = 0; k < 3; k++)
         mem_free(unused[k].at);
     mem_free(next);
@@ -584,6 +586,28 @@ static void place_variables(struct lower *lower)
     code->local_bytes = (local + 15) & ~UINT64_C(15);
 }
 
+static void move_nothing(void *d, const void *a, const void *b, const void *c, const void *e)
+{
+    (void)d, (void)a, (void)b, (void)c, (void)e;
+}
+
+/* A register that is only ever a copy of a constant has the constant's place: nothing is copied. */
+static void fold_constant(struct lower *lower, uint32_t i, struct op *op)
+{
+    const struct ptx_operand *d = lower_operand(lower, 0);
+    if (op->kind != OP_ALU || lower->inst->guard >= 0 || d->kind != PTX_OP_REGISTER ||
+        op->a < lower->constants_at)
+        return;
+    const struct flow_span *span = &lower->flow.spans[d->index];
+    if (span->writes != 1 || span->at_entry || span->from != i ||
+        (op->run.alu != lower->moves[0] && op->run.alu != lower->moves[1] &&
+         op->run.alu != lower->moves[2]))
+        return;
+    lower->places[d->index] = op->a;
+    op->run.alu = move_nothing;
+    op->d = op->a = FRAME_SCRATCH;
+}
+
 static bool lower_one(struct lower *lower, uint32_t i)
 {
     struct op *op = &lower->code->ops[i];
@@ -602,6 +626,7 @@ static bool lower_one(struct lower *lower, uint32_t i)
         done = lower_alu(lower, op);
     if (done == LOWER_FAILED)
         return false;
+    fold_constant(lower, i, op);
     if (inst->guard >= 0) {
         if (lower->function->registers[inst->guard].type != PTX_pred)
             return lower_fail(lower, "its guard is not a predicate") == LOWERED;
@@ -739,6 +764,8 @@ struct code *code_new(struct ptx_kernel *kernel, size_t function, struct err *er
     code->pressure = lower.flow.pressure;
     find_taken(&lower);
     place_registers(&lower);
+    for (int k = 0; k < 3; k++)
+        lower.moves[k] = alu_executor(alu_find((const char *[]){"mov.b16", "mov.b32", "mov.b64"}[k]));
     place_variables(&lower);
     bool good = true;
     for (uint32_t i = 0; i < f->inst_count && good; i++)
@@ -756,6 +783,7 @@ struct code *code_new(struct ptx_kernel *kernel, size_t function, struct err *er
     flow_fini(&lower.flow);
     mem_free(lower.taken);
     mem_free(lower.places);
+    mem_free(lower.homes);
     mem_free(lower.reads);
     mem_free(lower.table);
     if (good)

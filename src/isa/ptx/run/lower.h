@@ -12,7 +12,11 @@ struct lower {
     const struct ptx_function *function;
     struct flow flow;
     uint32_t *places; /* by register */
-    uint32_t frame;   /* bytes used so far */
+    uint32_t *homes;  /* the same before constants took the places of registers: those of one home are one to
+                         models that keep time */
+    uint32_t constants_at; /* places from here on are of constants */
+    alu_fn *moves[3];      /* executors of mov.b16, .b32, .b64 */
+    uint32_t frame;        /* bytes used so far */
     uint32_t *table;  /* constants by digest: number + 1 */
     uint32_t table_size;
     uint32_t *reads;             /* by register: how often it is read; made when it is asked for */

@@ -22,7 +22,7 @@ static void add_register(void *context, uint32_t index, bool written)
     struct timer *timer = context;
     if (written != timer->writing || (timer->no_board && timer->no_board[index]))
         return;
-    uint32_t place = timer->lower->places[index];
+    uint32_t place = timer->lower->homes[index];
     uint16_t *slot = &timer->slot_of[place / 4];
     if (!*slot)
         *slot = (uint16_t)++timer->lower->code->slots;
