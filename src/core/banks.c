@@ -3,6 +3,24 @@
 
 #include <string.h>
 
+/* Whether no two lanes want different words of a bank: what most accesses are. */
+static bool are_apart(uint32_t groups, uint32_t unit, const struct request *request, lane_mask part,
+                      uint32_t first)
+{
+    uint32_t word_of[64];
+    uint64_t taken = 0;
+    EACH_LANE (i, part) {
+        uint32_t at = request->shared_at[first + i] / unit, group = at % groups;
+        if (!(taken >> group & 1)) {
+            taken |= UINT64_C(1) << group;
+            word_of[group] = at;
+        } else if (word_of[group] != at) {
+            return false;
+        }
+    }
+    return true;
+}
+
 /* Lanes that go to different words of a bank wait for each other. Accesses of 16 bytes take half of the warp
  * at a time (on an H200 one that all lanes share takes two passes); wide ones take as many banks together. */
 static uint32_t count_passes(uint32_t banks, uint32_t unit, const struct request *request)
@@ -13,6 +31,10 @@ static uint32_t count_passes(uint32_t banks, uint32_t unit, const struct request
     for (uint32_t first = 0; first < request->of.width; first += together) {
         lane_mask part = request->shared >> first & ((UINT64_C(1) << together) - 1);
         uint32_t most = 0, last = UINT32_MAX;
+        if (groups <= 64 && are_apart(groups, unit, request, part, first)) {
+            all += part != 0;
+            continue;
+        }
         memset(counts, 0, groups);
         EACH_LANE (i, part) {
             uint32_t at = request->shared_at[first + i] / unit, group = at % groups, known = 0;

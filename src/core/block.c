@@ -59,9 +59,13 @@ static struct sm_kernel *kernel_of(struct sm *sm, uint32_t slot)
 
 static void becomes_youngest(struct subcore *sub, uint32_t lane)
 {
-    for (uint32_t i = 0; i < SUBCORE_WARPS; i++)
-        sub->older[i] &= ~(UINT32_C(1) << lane);
-    sub->older[lane] = ~(UINT32_C(1) << lane);
+    const uint32_t bit = UINT32_C(1) << lane;
+    for (uint32_t i = 0; i < SUBCORE_WARPS; i++) {
+        sub->older[i] &= ~bit;
+        sub->younger[i] |= bit;
+    }
+    sub->older[lane] = ~bit;
+    sub->younger[lane] = 0;
 }
 
 /* Room for one more warp: warps of a block go to sub-cores in turn. */

@@ -92,7 +92,8 @@ struct subcore {
     uint8_t throttle[SUBCORE_WARPS];  /* and as what it waits while that is busy: enum stall */
     uint64_t unit_free[UNIT_COUNT];   /* by the unit whose place is taken: unit_cost.place */
     uint64_t memory_begins[16];       /* of the last memory instructions: a ring of lsu_queue */
-    uint32_t older[SUBCORE_WARPS];    /* by warp: a bit for each one that started before it */
+    uint32_t older[SUBCORE_WARPS];    /* by warp: a bit for each one that started before it, */
+    uint32_t younger[SUBCORE_WARPS];  /* or after it */
     const struct sm_warp *reader;     /* whose instruction was the last, and what it read */
     uint16_t read[8];
     uint8_t read_count;

@@ -4,8 +4,7 @@
 static uint32_t by_age(const struct subcore *sub, uint32_t ready, bool oldest)
 {
     for (uint32_t best = (uint32_t)__builtin_ctz(ready);;) {
-        uint32_t older = sub->older[best];
-        uint32_t better = ready & (oldest ? older : ~older & ~(UINT32_C(1) << best));
+        uint32_t better = ready & (oldest ? sub->older[best] : sub->younger[best]);
         if (!better)
             return best;
         best = (uint32_t)__builtin_ctz(better);

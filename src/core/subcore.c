@@ -70,6 +70,22 @@ static bool subcore_turn(struct sm *sm, uint32_t s)
     return false;
 }
 
+/* No registers can be read in this cycle: whoever could issue waits, for that or for its unit. */
+static void __attribute__((noinline)) hold_all(struct sm *sm, uint32_t s, uint32_t ready)
+{
+    struct subcore *sub = &sm->subcores[s];
+    for (; ready; ready &= ready - 1) {
+        uint32_t lane = (uint32_t)__builtin_ctz(ready);
+        struct sm_warp *w = sm_warp_of(sm, s, lane);
+        uint64_t free_at = units_free(sm, sub, &sm->cost[sub->unit[lane]]);
+        if (free_at > sm->cycle)
+            put_off(sm, sub, lane, w, free_at);
+        else
+            (void)sm_warp_issue(sm, sub, w); /* which says what it waits for */
+    }
+    sm->next_at[s] = next_due(sub, sm->cycle);
+}
+
 /* An instruction of a warp, of so many warps. */
 void subcore_issue(struct sm *sm, uint32_t s, sm_schedule_fn *schedule)
 {
@@ -78,6 +94,10 @@ void subcore_issue(struct sm *sm, uint32_t s, sm_schedule_fn *schedule)
     struct subcore *sub = &sm->subcores[s];
     uint32_t ready = due(sub, (uint32_t)sm->cycle), left = sm->turn_issues;
     sm->next_at[s] = UINT64_MAX;
+    if (UNLIKELY(sub->dispatch_free > sm->cycle)) {
+        hold_all(sm, s, ready);
+        return;
+    }
     while (ready) {
         uint32_t lane = schedule(sm, sub, ready);
         struct sm_warp *w = sm_warp_of(sm, s, lane);

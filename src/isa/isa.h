@@ -11,10 +11,15 @@
 enum { ISA_LANES = 64 };    /* of a warp, at most; an instruction set may have fewer (isa/warp.h) */
 typedef uint64_t lane_mask; /* a bit for each lane */
 
-/* Mostly all of 32 lanes. */
+/* Mostly all of 32 lanes. (Without -mpopcnt the compiler's own is a call.) */
 static inline uint32_t isa_count_lanes(lane_mask who)
 {
-    return who == UINT32_MAX ? 32 : who == UINT64_MAX ? 64 : (uint32_t)__builtin_popcountll(who);
+    if (who == UINT32_MAX)
+        return 32;
+    who -= who >> 1 & UINT64_C(0x5555555555555555);
+    who = (who & UINT64_C(0x3333333333333333)) + (who >> 2 & UINT64_C(0x3333333333333333));
+    who = (who + (who >> 4)) & UINT64_C(0x0f0f0f0f0f0f0f0f);
+    return (uint32_t)(who * UINT64_C(0x0101010101010101) >> 56);
 }
 
 static inline uint32_t first_lane(lane_mask who)
