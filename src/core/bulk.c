@@ -2,7 +2,6 @@
  * writes them, one after another. Its copies follow each other; the L1 cache keeps none of their lines. What
  * goes to other blocks of a cluster, dsm.c sends. */
 #include "core/l1.h"
-#include "base/mem.h"
 
 #include <string.h>
 
@@ -42,14 +41,6 @@ static size_t take_line(const struct request *request, size_t next, uint32_t shi
     return next;
 }
 
-static void keep_pieces(struct load *load, const struct request *request)
-{
-    while (load->piece_capacity < request->piece_count)
-        mem_grow(load->pieces, load->piece_capacity, load->piece_capacity);
-    memcpy(load->pieces, request->pieces, request->piece_count * sizeof *load->pieces);
-    load->piece_count = request->piece_count;
-}
-
 void bulk_issue(struct sm *sm, struct sm_warp *w, const struct request *request,
                 const struct isa_timing *timing)
 {
@@ -60,7 +51,7 @@ void bulk_issue(struct sm *sm, struct sm_warp *w, const struct request *request,
     uint64_t start = request->writes ? 0 : spec->bulk_start_cycles;
     struct load *load = request->writes ? NULL : lsu_begin_load(sm, w, request, timing);
     if (load)
-        keep_pieces(load, request);
+        load_keep_pieces(load, request);
     struct bulk_line line;
     for (size_t i = 0; i < request->piece_count; at += each) {
         uint64_t cycle = at / LSU_PARTS + start;

@@ -66,6 +66,9 @@ void loads_end_miss(struct sm *sm, struct cache *cache, uint32_t entry, uint64_t
 
 /* One of the lines a load waits for is there from this cycle on; with the last one its registers are. */
 void load_line_done(struct sm *sm, struct load *load, uint64_t cycle);
+void load_keep_pieces(struct load *load, const struct request *request);
+/* Those that may have bytes of a line; up to *end. */
+const struct piece *load_pieces_near(const struct load *load, uint64_t line, const struct piece **end);
 
 /* A line that a load wants sectors of; its tag is looked up in this cycle. */
 void l1_load(struct sm *sm, struct load *load, uint64_t line, uint8_t sectors, uint64_t cycle);
