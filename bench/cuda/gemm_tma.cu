@@ -48,7 +48,7 @@ static __device__ __forceinline__ unsigned rank_here(void)
     return rank;
 }
 
-/* All threads of the cluster. */
+/* All threads of the cluster that have not ended. */
 static __device__ __forceinline__ void meet(void)
 {
     asm volatile("barrier.cluster.arrive.release.aligned;\nbarrier.cluster.wait.acquire.aligned;" ::: "memory");
@@ -198,7 +198,9 @@ static __device__ __forceinline__ void gemm(const struct dev_tensor *a, const st
         __syncthreads();
     if (threadIdx.x / 128 == GROUPS) {
         asm volatile("setmaxnreg.dec.sync.aligned.u32 40;");
-        if (threadIdx.x / 32 == GROUPS * 4 && elected())
+        if (threadIdx.x / 32 != GROUPS * 4)
+            return; /* one warp is enough */
+        if (elected())
             produce<CLUSTER>(pipeline, a, b, tiles_m, tiles, steps);
         __syncwarp();
     } else {

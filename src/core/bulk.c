@@ -60,6 +60,8 @@ void bulk_issue(struct sm *sm, struct sm_warp *w, const struct request *request,
             continue;
         }
         i = take_line(request, i, (uint32_t)shift, &line);
+        if (w->profile)
+            w->profile->sectors += (uint32_t)__builtin_popcount(line.sectors);
         if (load)
             l1_load_around(sm, load, line.line << shift, (uint8_t)line.sectors, cycle);
         else if (UNLIKELY(request->of.reduces))
