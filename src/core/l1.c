@@ -336,7 +336,7 @@ static void gather(const struct load *load, const struct arrived *some)
             take_bytes(load->stage + (size_t)i * of->bytes, of->at[i], of->bytes, some);
     else
         for (piece = load_pieces_near(load, some->line, &end); piece < end; piece++)
-            if (LIKELY(piece->host || !of->targets))
+            if (LIKELY(piece->host || of->stage_bytes))
                 take_bytes(piece->host ? piece->host : (char *)load->stage + piece->stage_at, piece->at,
                            piece->bytes, some);
 }
