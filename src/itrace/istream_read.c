@@ -12,12 +12,14 @@ static const struct istream_code *find_code(const struct istream_codes *codes, u
     return NULL;
 }
 
-static void read_events(struct scan *runs, struct istream_run *run)
+static void read_events(struct istream_reader *reader, struct istream_run *run)
 {
+    struct scan *runs = &reader->runs;
     run->events = (uint32_t)scan_varint(runs);
     run->opened = run->events & EVENT_OPENED ? (uint32_t)scan_varint(runs) : 0;
     if (run->events & EVENT_ARRIVES) {
-        run->barrier = (uint32_t)scan_varint(runs) % ISTREAM_BARRIERS;
+        run->barrier =
+            (uint32_t)scan_varint(runs) % (reader->has_clusters ? ISTREAM_BARRIERS : ISTREAM_GROUPS);
         run->threads = (uint32_t)scan_varint(runs);
         run->expected = (uint32_t)scan_varint(runs);
     }
@@ -45,7 +47,7 @@ bool istream_next_run(struct istream_reader *reader, const struct istream_codes 
     run->diverged = flags & RUN_DIVERGED;
     run->events = run->opened = run->exits = run->sleep_ns = 0;
     if (flags & RUN_EVENTS)
-        read_events(runs, run);
+        read_events(reader, run);
     if (!run->code || !run->count || run->first >= run->code->code->count ||
         run->count > run->code->code->count - run->first)
         runs->bad = true;

@@ -84,7 +84,7 @@ static const struct istream_code *find_code(struct recorded_kernel *kernel, cons
 
 /* ---- instructions ---- */
 
-/* Threads come to the cluster's barrier, or wait there; so do those of groups of four warps, for products. */
+/* Threads come to the cluster's barrier, or wait there. */
 static void note_cluster(struct recorded_warp *w, const struct isa_stepped *stepped, uint32_t arrivals,
                          enum isa_role role, struct istream_step *step)
 {
@@ -114,7 +114,7 @@ static void note_step(struct recorded_block *own, struct isa_warp *warp, const s
         note_cluster(w, stepped, block->cluster_arrivals - cluster_arrivals, role, step);
     if (role == ROLE_SLEEP && stepped->mask)
         atomic_fetch_or(&own->launch->doubts, 1u << DOUBT_SLEEP);
-    if (!block->arrival.threads || (role != ROLE_BARRIER && !w->stream.has_clusters))
+    if (role != ROLE_BARRIER || !block->arrival.threads)
         return;
     step->arrives = true;
     step->waits = block->arrival.waits;
@@ -149,6 +149,9 @@ static void step_recorded(struct isa_warp *warp, struct isa_stepped *stepped)
     }
     istream_put(&w->stream, w->code, own->launch->kernel->context_count, (uint32_t)(row - code->timing),
                 active, stepped, step, block->worker->request);
+    if (UNLIKELY(w->stream.has_clusters) && block->worker->request->shared_use == SHARED_SYNC &&
+        block->worker->request->shared_sync == SYNC_TEST) /* how often it looks, others' time says */
+        atomic_fetch_or(&own->launch->doubts, 1u << DOUBT_ORDER);
     if (own->races) {
         if (!row->plain)
             races_use(own->races, warp->index, block->worker->request);

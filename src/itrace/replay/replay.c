@@ -27,6 +27,7 @@ struct replay_warp {
     lane_mask exists;
     uint32_t arrivals[ISTREAM_BARRIERS]; /* openings of each barrier, when the warp arrived there last */
     uint32_t openings[ISTREAM_BARRIERS]; /* of the block's first warp: how often each barrier has opened */
+    uint32_t group;                      /* the bit of its group's barrier, once it was there */
     uint32_t context_count;
     const struct chunk_warp *streams; /* NULL: the block's were given back */
     const char *why;                  /* its streams make no sense: so its next step is a fault; or NULL */
@@ -96,6 +97,7 @@ static void start(struct isa_warp *warp, lane_mask exists)
     w->stream = (struct istream_reader){.contexts = kept};
     w->done = 0;
     w->has_run = false;
+    w->group = 0;
     w->exists = exists;
     w->streams = NULL;
     w->why = NULL;
@@ -123,7 +125,7 @@ static bool may_begin(const struct replay_warp *w)
 {
     const uint32_t *openings = openings_of(w->isa.block);
     const uint32_t known = (UINT32_C(1) << ISTREAM_BARRIERS) - 1;
-    for (uint32_t left = w->stream.run.opened & known; left; left &= left - 1) {
+    for (uint32_t left = (w->stream.run.opened | w->group) & known; left; left &= left - 1) {
         uint32_t i = (uint32_t)__builtin_ctz(left);
         if (openings[i] == w->arrivals[i])
             return false;
@@ -175,7 +177,7 @@ static bool settle(struct isa_warp *warp)
         }
         now->active &= w->exists;
     }
-    if (now->opened && !w->done && !may_begin(w))
+    if ((now->opened || w->group) && !w->done && !may_begin(w))
         return false;
     warp->code = now->code->code;
     warp->next = &warp->code->timing[now->first + w->done];
@@ -234,6 +236,20 @@ static void do_events(struct replay_warp *w, struct isa_stepped *stepped)
                          openings[now->barrier] == w->arrivals[now->barrier];
     else
         stepped->waits = now->events & EVENT_WAITS;
+}
+
+/* The warps of a group wait for each other, as each has read what all multiply. */
+static void join_group(struct replay_warp *w)
+{
+    struct block *block = w->isa.block;
+    uint32_t first = w->isa.index / 4 * 4, number = ISTREAM_GROUPS + first / 4;
+    struct barrier *barrier = &block->barriers[number];
+    w->group = UINT32_C(1) << number;
+    w->arrivals[number] = openings_of(block)[number];
+    barrier->arrived += block->worker->grid->kernel->isa->lanes;
+    barrier->expected =
+        (uint32_t)min_u64(block->warp_count - first, 4) * block->worker->grid->kernel->isa->lanes;
+    check_barriers(block);
 }
 
 /* The workspace of a grid's barrier is somewhere else now. */
@@ -357,6 +373,8 @@ static void step(struct isa_warp *warp, struct isa_stepped *stepped)
     }
     if (now->events)
         do_events(w, stepped);
+    if (UNLIKELY(row->role == ROLE_PRODUCTS))
+        join_group(w);
 }
 
 static bool is_awake(const struct isa_warp *warp)
@@ -474,6 +492,7 @@ static void archive_warp(struct isa_warp *warp, struct archive *archive)
     ARCHIVE_VALUE(archive, w->exists);
     ARCHIVE_VALUE(archive, w->arrivals);
     ARCHIVE_VALUE(archive, w->openings);
+    ARCHIVE_VALUE(archive, w->group);
     if (archive->reading &&
         w->context_count < kernel->codes.context_count) { /* of a block that was not begun */
         mem_free(stream->contexts);
