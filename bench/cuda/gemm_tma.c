@@ -36,7 +36,7 @@ static int16_t *gemm_tma_input(struct dev *gpu, uint32_t rows, uint32_t k, uint6
     uint16_t *bits = (uint16_t *)dev_host(gpu, count * sizeof *bits);
     for (size_t i = 0; i < count; i++) {
         matrix[i] = (int16_t)((int)(workload_random(&seed) % 17) - 8);
-        bits[i] = brain ? halves_brain_of(matrix[i]) : halves_of(matrix[i]);
+        bits[i] = brain ? matmul_brain(matrix[i]) : matmul_half(matrix[i]);
     }
     void *device = dev_alloc(gpu, count * sizeof *bits);
     dev_upload(gpu, device, bits, count * sizeof *bits);

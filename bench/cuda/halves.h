@@ -5,7 +5,7 @@
 #include "workload.h"
 
 /* The bits of a half that is a whole number from -8 to 8. */
-static inline uint16_t halves_of(int value)
+static inline uint16_t matmul_half(int value)
 {
     unsigned magnitude = (unsigned)abs(value), exponent = 0;
     if (!magnitude)
@@ -17,7 +17,7 @@ static inline uint16_t halves_of(int value)
 }
 
 /* The same of a bfloat16: the upper half of a float. */
-static inline uint16_t halves_brain_of(int value)
+static inline uint16_t matmul_brain(int value)
 {
     float number = (float)value;
     uint32_t bits;

@@ -11,7 +11,7 @@ static int8_t *matmul_halves_input(struct dev *gpu, size_t count, uint64_t seed,
     uint16_t *halves = (uint16_t *)dev_host(gpu, count * sizeof *halves);
     for (size_t i = 0; i < count; i++) {
         matrix[i] = (int8_t)((int)(workload_random(&seed) % 17) - 8);
-        halves[i] = halves_of(matrix[i]);
+        halves[i] = matmul_half(matrix[i]);
     }
     *device = dev_alloc(gpu, count * sizeof *halves);
     dev_upload(gpu, *device, halves, count * sizeof *halves);
