@@ -33,11 +33,10 @@ static size_t take_line(const struct request *request, size_t next, uint32_t shi
         uint32_t at = piece->at & ((1u << shift) - 1);
         if (request->writes)
             memcpy(line->data + at, piece->host, piece->bytes);
-        for (uint32_t end = at + piece->bytes; at < end; at++) {
-            line->masks[at / MEM_SECTOR] |= UINT32_C(1) << at % MEM_SECTOR;
-            line->sectors |= 1u << at / MEM_SECTOR;
-        }
+        l1_mark_bytes(line->masks, at, piece->bytes);
     }
+    for (uint32_t s = 0; s < MEM_SECTORS_MOST; s++)
+        line->sectors |= (uint32_t)(line->masks[s] != 0) << s;
     return next;
 }
 

@@ -309,6 +309,11 @@ static void put(const struct block *block, uint64_t offset, const struct cluster
 {
     uint32_t each = operation ? atomic_rows[operation - 1].bytes : 1;
     for (uint32_t i = 0; i < SPAN; i += each) {
+        if (!operation && i % 32 == 0 && write->masks[i / 32] == UINT32_MAX) { /* most are whole */
+            memcpy(place_of(block, offset + i, 32), write->data + i, 32);
+            i += 31;
+            continue;
+        }
         if (!(write->masks[i / 32] >> i % 32 & 1))
             continue;
         char *to = place_of(block, offset + i, each);
@@ -573,8 +578,7 @@ static void put_signal(struct sm *sm, const struct put *to, uint32_t offset, uin
 static void all_bytes(struct cluster_write *write, uint32_t bytes)
 {
     memset(write->masks, 0, sizeof write->masks);
-    for (uint32_t i = 0; i < bytes; i++)
-        write->masks[i / 32] |= UINT32_C(1) << i % 32;
+    l1_mark_bytes(write->masks, 0, bytes);
 }
 
 /* What tensor copies write where there is no tensor. */
@@ -634,18 +638,24 @@ void dsm_pass_on(struct sm *sm, const struct load *load, uint64_t line, uint32_t
     const struct piece *end, *piece = load_pieces_near(load, line, &end);
     struct cluster_write write;
     uint64_t span = UINT64_MAX;
-    for (; piece < end; piece++)
-        for (uint32_t i = 0; i < piece->bytes && piece->at >= PIECE_AT_MOST; i++) {
-            uint64_t from = piece->at + i - line, to = piece->stage_at + i;
-            if (from >= MEM_LINE_MOST || !(sectors >> from / MEM_SECTOR & 1))
+    for (; piece < end; piece++) {
+        if (piece->at < PIECE_AT_MOST)
+            continue;
+        uint64_t at = max_u64(piece->at, line),
+                 stop = min_u64(piece->at + piece->bytes, line + MEM_LINE_MOST);
+        for (uint64_t bytes; at < stop; at += bytes) { /* in one sector, and in one span */
+            uint64_t to = piece->stage_at + (at - piece->at);
+            bytes = min_u64(min_u64(MEM_SECTOR - at % MEM_SECTOR, SPAN - to % SPAN), stop - at);
+            if (!(sectors >> (at - line) / MEM_SECTOR & 1))
                 continue;
             if (to / SPAN != span) {
                 pass_span_on(sm, load, span, &write);
                 memset(&write, 0, sizeof write);
                 span = to / SPAN;
             }
-            write.data[to % SPAN] = data[from];
-            write.masks[to % SPAN / 32] |= UINT32_C(1) << to % 32;
+            memcpy(write.data + to % SPAN, data + (at - line), bytes);
+            l1_mark_bytes(write.masks, to % SPAN, (uint32_t)bytes);
         }
+    }
     pass_span_on(sm, load, span, &write);
 }
