@@ -3,19 +3,7 @@
 #ifndef BENCH_CUDA_MATMUL_HALVES_H
 #define BENCH_CUDA_MATMUL_HALVES_H
 
-#include "workload.h"
-
-/* The bits of a half that is a whole number from -8 to 8. */
-static uint16_t matmul_half(int value)
-{
-    unsigned magnitude = (unsigned)abs(value), exponent = 0;
-    if (!magnitude)
-        return 0;
-    while (magnitude >> (exponent + 1))
-        exponent++;
-    return (uint16_t)((value < 0 ? 0x8000 : 0) | (15 + exponent) << 10 |
-                      ((magnitude << (10 - exponent)) & 0x3ff));
-}
+#include "halves.h"
 
 static int8_t *matmul_halves_input(struct dev *gpu, size_t count, uint64_t seed, void **device)
 {

@@ -3,6 +3,7 @@
 #ifndef BENCH_CUDA_NATIVE_CUH
 #define BENCH_CUDA_NATIVE_CUH
 
+#include <cuda.h>
 #include <cuda_runtime.h>
 #include <time.h>
 #include "native.h"
@@ -71,6 +72,8 @@ void dev_launch(struct dev *gpu, const char *kernel, struct dev_dim grid, struct
     cudaEvent_t *events = native_events[native_gpu];
     for (int i = 0; i < 2 && !events[i]; i++)
         native_check(gpu, cudaEventCreate(&events[i]), "event");
+    if (row->name && shared_bytes > 48 << 10)
+        native_check(gpu, cudaFuncSetAttribute(row->function, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)shared_bytes), kernel);
     cudaEventRecord(events[0], 0);
     native_check(gpu,
                  row->name ? cudaLaunchKernel(row->function, dim3(grid.x, grid.y, grid.z),
@@ -79,6 +82,24 @@ void dev_launch(struct dev *gpu, const char *kernel, struct dev_dim grid, struct
                  kernel);
     cudaEventRecord(events[1], 0);
 }
+
+#if CUDART_VERSION >= 12050
+void dev_tensor(struct dev *gpu, struct dev_tensor *map, bool brain, void *device, uint64_t inner, uint64_t outer,
+                uint32_t box_inner, uint32_t box_outer)
+{
+    decltype(&cuTensorMapEncodeTiled) encode = 0;
+    cudaDriverEntryPointQueryResult found;
+    const cuuint64_t dims[] = {inner, outer}, strides[] = {inner * 2};
+    const cuuint32_t box[] = {box_inner, box_outer}, steps[] = {1, 1};
+    if (gpu->status == NATIVE_FAILED ||
+        !native_check(gpu, cudaGetDriverEntryPointByVersion("cuTensorMapEncodeTiled", (void **)&encode, 12000, cudaEnableDefault, &found), "tensor map"))
+        return;
+    if (!encode || encode((CUtensorMap *)map, brain ? CU_TENSOR_MAP_DATA_TYPE_BFLOAT16 : CU_TENSOR_MAP_DATA_TYPE_FLOAT16, 2,
+                          device, dims, strides, box, steps, CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_128B,
+                          CU_TENSOR_MAP_L2_PROMOTION_L2_128B, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE) != CUDA_SUCCESS)
+        native_check(gpu, cudaErrorInvalidValue, "tensor map");
+}
+#endif
 
 double dev_seconds(struct dev *gpu)
 {

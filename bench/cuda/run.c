@@ -1,6 +1,7 @@
 /* workload.h over Heddle's own execution. */
 #include "workloads/run.h"
 #include "workloads/timed.h"
+#include "exec/tensormap.h"
 #include "ptx_run/program.h"
 #include "ptxas/ptxas.h"
 #include "base/host.h"
@@ -135,6 +136,26 @@ void dev_launch(struct dev *gpu, const char *name, struct dev_dim grid, struct d
     add_counts(&gpu->result->counts, result);
     mem_free(result);
     mem_free(params);
+}
+
+void dev_tensor(struct dev *gpu, struct dev_tensor *map, bool brain, void *device, uint64_t inner,
+                uint64_t outer, uint32_t box_inner, uint32_t box_outer)
+{
+    struct tensormap tensor = {.rank = 2,
+                               .type = brain ? TENSORMAP_BF16 : TENSORMAP_F16,
+                               .swizzle = 3,
+                               .promotion = 2,
+                               .address = (uintptr_t)device,
+                               .dim = {inner, outer},
+                               .stride = {0, inner * 2},
+                               .box = {box_inner, box_outer},
+                               .step = {1, 1}};
+    if (gpu->failed)
+        return;
+    if (tensormap_is_valid(&tensor))
+        tensormap_encode(&tensor, (unsigned char *)map->words);
+    else
+        fail(gpu, "a tensor map that CUDA does not take");
 }
 
 double dev_seconds(struct dev *gpu)

@@ -59,6 +59,12 @@ static __device__ __forceinline__ void wgmma_wait(void)
     asm volatile("wgmma.wait_group.sync.aligned 0;" ::: "memory");
 }
 
+/* For all but the last N groups. */
+template <unsigned N> static __device__ __forceinline__ void wgmma_wait_but(void)
+{
+    asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(N) : "memory");
+}
+
 /* What was written to shared memory is seen by wgmma. */
 static __device__ __forceinline__ void wgmma_publish(void)
 {
@@ -66,12 +72,17 @@ static __device__ __forceinline__ void wgmma_publish(void)
 }
 
 enum { WGMMA_SWIZZLE_128 = 1 };
+static __device__ __forceinline__ uint64_t wgmma_descriptor_at(uint32_t at, unsigned leading, unsigned stride,
+                                                               unsigned swizzle)
+{
+    return (at & 0x3ffff) >> 4 | (uint64_t)(leading >> 4) << 16 | (uint64_t)(stride >> 4) << 32 |
+           (uint64_t)swizzle << 62;
+}
+
 static __device__ __forceinline__ uint64_t wgmma_descriptor(const void *shared, unsigned leading, unsigned stride,
                                                             unsigned swizzle)
 {
-    uint32_t at = (uint32_t)__cvta_generic_to_shared(shared);
-    return (at & 0x3ffff) >> 4 | (uint64_t)(leading >> 4) << 16 | (uint64_t)(stride >> 4) << 32 |
-           (uint64_t)swizzle << 62;
+    return wgmma_descriptor_at((uint32_t)__cvta_generic_to_shared(shared), leading, stride, swizzle);
 }
 
 #endif

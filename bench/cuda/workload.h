@@ -61,6 +61,15 @@ void dev_launch(struct dev *gpu, const char *kernel, struct dev_dim grid, struct
 #define DEV_11(a, ...)                                             sizeof *(a), DEV_10(__VA_ARGS__)
 #define DEV_12(a, ...)                                             sizeof *(a), DEV_11(__VA_ARGS__)
 
+/* A tensor map (CUtensorMap), for kernels that copy tiles of a matrix: its rows of `inner` numbers of 16 bits
+ * follow each other, a copy has box_inner numbers of box_outer rows. 128 bytes of shared memory, which is
+ * what a row of the box must have, are swizzled. A kernel takes it as a __grid_constant__. */
+struct dev_tensor {
+    uint64_t words[16];
+} __attribute__((aligned(64)));
+void dev_tensor(struct dev *gpu, struct dev_tensor *map, bool brain, void *device, uint64_t inner,
+                uint64_t outer, uint32_t box_inner, uint32_t box_outer); /* brain: bfloat16, or halves */
+
 /* Several GPUs: what follows dev_select is for that one (the first at first). Kernels may access the memory
  * of all. Launches are not waited for, so kernels of different GPUs run at once. */
 unsigned dev_count(struct dev *gpu);

@@ -36,13 +36,13 @@ static bool describe_launches(struct sample_run *run, struct err *err)
                            (unsigned long long)launch->number);
         if (!good)
             break;
-        run->launches[i] =
-            (struct sampling_launch){.kernel = launch->kernel,
-                                     .threads = launch->block[0] * launch->block[1] * launch->block[2],
-                                     .blocks = (uint64_t)launch->grid[0] * launch->grid[1] * launch->grid[2],
-                                     .instructions = launch->counts.warp_instructions,
-                                     .resident = replaying_resident(driver, run->reader, i),
-                                     .whole = launch->cooperative || launch->place_count};
+        run->launches[i] = (struct sampling_launch){
+            .kernel = launch->kernel,
+            .threads = launch->block[0] * launch->block[1] * launch->block[2],
+            .blocks = (uint64_t)launch->grid[0] * launch->grid[1] * launch->grid[2],
+            .instructions = launch->counts.warp_instructions,
+            .resident = replaying_resident(driver, run->reader, i),
+            .whole = launch->cooperative || launch->place_count || itrace_launch_cluster(launch) > 1};
     }
     driver_free(driver);
     return good;

@@ -2,7 +2,6 @@
  * writes them, one after another. Its copies follow each other; the L1 cache keeps none of their lines. What
  * goes to other blocks of a cluster, dsm.c sends. */
 #include "core/l1.h"
-#include "base/mem.h"
 
 #include <string.h>
 
@@ -34,20 +33,11 @@ static size_t take_line(const struct request *request, size_t next, uint32_t shi
         uint32_t at = piece->at & ((1u << shift) - 1);
         if (request->writes)
             memcpy(line->data + at, piece->host, piece->bytes);
-        for (uint32_t end = at + piece->bytes; at < end; at++) {
-            line->masks[at / MEM_SECTOR] |= UINT32_C(1) << at % MEM_SECTOR;
-            line->sectors |= 1u << at / MEM_SECTOR;
-        }
+        l1_mark_bytes(line->masks, at, piece->bytes);
     }
+    for (uint32_t s = 0; s < MEM_SECTORS_MOST; s++)
+        line->sectors |= (uint32_t)(line->masks[s] != 0) << s;
     return next;
-}
-
-static void keep_pieces(struct load *load, const struct request *request)
-{
-    while (load->piece_capacity < request->piece_count)
-        mem_grow(load->pieces, load->piece_capacity, load->piece_capacity);
-    memcpy(load->pieces, request->pieces, request->piece_count * sizeof *load->pieces);
-    load->piece_count = request->piece_count;
 }
 
 void bulk_issue(struct sm *sm, struct sm_warp *w, const struct request *request,
@@ -60,7 +50,7 @@ void bulk_issue(struct sm *sm, struct sm_warp *w, const struct request *request,
     uint64_t start = request->writes ? 0 : spec->bulk_start_cycles;
     struct load *load = request->writes ? NULL : lsu_begin_load(sm, w, request, timing);
     if (load)
-        keep_pieces(load, request);
+        load_keep_pieces(load, request);
     struct bulk_line line;
     for (size_t i = 0; i < request->piece_count; at += each) {
         uint64_t cycle = at / LSU_PARTS + start;
@@ -69,6 +59,8 @@ void bulk_issue(struct sm *sm, struct sm_warp *w, const struct request *request,
             continue;
         }
         i = take_line(request, i, (uint32_t)shift, &line);
+        if (w->profile)
+            w->profile->sectors += (uint32_t)__builtin_popcount(line.sectors);
         if (load)
             l1_load_around(sm, load, line.line << shift, (uint8_t)line.sectors, cycle);
         else if (UNLIKELY(request->of.reduces))

@@ -70,6 +70,7 @@ enum stall {
 struct sm_counters {
     SM_COUNTERS(STAT_FIELD, sm_counters)
     uint64_t by_unit[UNIT_COUNT];         /* instructions */
+    uint64_t product_cycles;              /* of tensor cores: what a wgmma takes beyond the unit's interval */
     uint64_t stalls[STALL_COUNT];         /* warp cycles */
     uint64_t lanes_active[ISA_LANES + 1]; /* instructions by the number of active lanes */
 };

@@ -3,8 +3,9 @@
  * the message arrives there.
  *
  * Messages from one SM to another keep their order, so a signal to a barrier comes behind the bytes that it
- * is about. All but those of the cluster's own barrier are answered: a block's writes are under way until
- * then, as those to memory are. */
+ * is about. All are answered but those of the cluster's own barrier and of bulk copies: a block's writes are
+ * under way until then, as those to memory are. For bulk copies no fence waits: only the barriers that they
+ * signal say when their bytes are there. */
 #include "core/l1.h"
 #include "base/mem.h"
 #include "exec/atomics.h"
@@ -162,7 +163,6 @@ static void send_write(struct sm *sm, struct port *port, struct sm_warp *w, uint
     uint32_t sectors = 0;
     for (uint32_t s = 0; s < COUNT_OF(message->u.write.masks); s++)
         sectors += message->u.write.masks[s] != 0;
-    message->head.id = write_id(sm, w, cycle);
     send_to_block(sm, port, w, cycle, CLUSTER_WRITE, message, sizeof message->u.write, sectors * MEM_SECTOR);
 }
 
@@ -197,6 +197,7 @@ void dsm_store(struct sm *sm, struct sm_warp *w, const struct request *request, 
         struct cluster_message_bytes message = {.head = head_of(sm, w, span)};
         memset(&message.u, 0, sizeof message.u);
         w->kernel->isa->collect(request, span, who, message.u.write.data, message.u.write.masks);
+        message.head.id = write_id(sm, w, cycle);
         send_write(sm, sm->cluster, w, cycle, &message);
     }
     signal_barriers(sm, w, request, cycle);
@@ -308,6 +309,11 @@ static void put(const struct block *block, uint64_t offset, const struct cluster
 {
     uint32_t each = operation ? atomic_rows[operation - 1].bytes : 1;
     for (uint32_t i = 0; i < SPAN; i += each) {
+        if (!operation && i % 32 == 0 && write->masks[i / 32] == UINT32_MAX) { /* most are whole */
+            memcpy(place_of(block, offset + i, 32), write->data + i, 32);
+            i += 31;
+            continue;
+        }
         if (!(write->masks[i / 32] >> i % 32 & 1))
             continue;
         char *to = place_of(block, offset + i, each);
@@ -328,11 +334,19 @@ static void serve_read(struct sm *sm, const struct block *block, struct cluster_
          head->bytes, sectors_in(at, at + head->bytes) * MEM_SECTOR);
 }
 
+/* It is done: whoever waits for that is told. */
+static void answer_done(struct sm *sm, const struct cluster_message_bytes *message, uint32_t from,
+                        uint64_t cycle)
+{
+    if ((message->head.id & TO_KIND) != TO_NOBODY)
+        send(sm, sm->cluster, from, cycle, CLUSTER_DONE, message, 0, 0);
+}
+
 static void serve_write(struct sm *sm, struct block *block, struct cluster_message_bytes *message,
                         uint32_t from)
 {
     put(block, offset_of(message->head.at), &message->u.write, message->head.operation);
-    send(sm, sm->cluster, from, take_pass(sm), CLUSTER_DONE, message, 0, 0);
+    answer_done(sm, message, from, take_pass(sm));
 }
 
 static uint64_t perform(char *place, const struct cluster_atom *atom, uint32_t row)
@@ -388,7 +402,7 @@ static void serve_signals(struct sm *sm, struct block *block, struct cluster_mes
         (void)place_of(block, message->u.atoms[i].offset, 8);
         isa->signal(block, message->u.atoms[i].offset, message->u.atoms[i].operand);
     }
-    send(sm, sm->cluster, from, begins, CLUSTER_DONE, message, 0, 0);
+    answer_done(sm, message, from, begins);
 }
 
 static void serve(struct sm *sm, enum cluster_message kind, struct cluster_message_bytes *message,
@@ -541,6 +555,7 @@ static void put_bytes(struct sm *sm, const struct put *to, uint64_t offset, cons
     struct cluster_message_bytes message = {
         .head = head_of(sm, to->w, (uint64_t)to->rank << CLUSTER_SHARED_SHIFT | offset), .u.write = *write};
     message.head.operation = (uint8_t)operation;
+    message.head.id = TO_NOBODY;
     send_write(sm, to->port, to->w, to->cycle, &message);
 }
 
@@ -555,7 +570,7 @@ static void put_signal(struct sm *sm, const struct put *to, uint32_t offset, uin
         .head = head_of(sm, to->w, (uint64_t)to->rank << CLUSTER_SHARED_SHIFT | offset)};
     message.head.count = 1;
     message.u.atoms[0] = (struct cluster_atom){.operand = operand, .offset = offset};
-    message.head.id = write_id(sm, to->w, to->cycle);
+    message.head.id = TO_NOBODY;
     send_to_block(sm, to->port, to->w, to->cycle, CLUSTER_SIGNAL, &message, sizeof *message.u.atoms,
                   LANE_BYTES);
 }
@@ -563,8 +578,7 @@ static void put_signal(struct sm *sm, const struct put *to, uint32_t offset, uin
 static void all_bytes(struct cluster_write *write, uint32_t bytes)
 {
     memset(write->masks, 0, sizeof write->masks);
-    for (uint32_t i = 0; i < bytes; i++)
-        write->masks[i / 32] |= UINT32_C(1) << i % 32;
+    l1_mark_bytes(write->masks, 0, bytes);
 }
 
 /* What tensor copies write where there is no tensor. */
@@ -606,26 +620,42 @@ void dsm_put_signals(struct sm *sm, struct sm_warp *w, const struct delivery *of
     }
 }
 
+/* A message has what goes to one span: a swizzle mixes pieces of a line within it. */
+static void pass_span_on(struct sm *sm, const struct load *load, uint64_t span,
+                         const struct cluster_write *write)
+{
+    struct put to = {.w = load->warp, .port = sm->multicast, .cycle = sm->cycle};
+    for (uint64_t rest = span == UINT64_MAX ? 0 : load->of.targets; rest; rest &= rest - 1) {
+        to.rank = (uint32_t)__builtin_ctzll(rest);
+        put_bytes(sm, &to, span * SPAN, write, 0);
+    }
+}
+
 /* Sectors of a line of memory have come that were read once for several blocks. */
 void dsm_pass_on(struct sm *sm, const struct load *load, uint64_t line, uint32_t sectors,
                  const unsigned char *data)
 {
-    struct put to = {.w = load->warp, .port = sm->multicast, .cycle = sm->cycle};
-    for (const struct piece *piece = load->pieces; piece < load->pieces + load->piece_count; piece++) {
-        struct cluster_write write;
-        uint32_t some = 0;
-        memset(&write, 0, sizeof write);
-        for (uint32_t i = 0; i < piece->bytes && piece->at >= PIECE_AT_MOST; i++) {
-            uint64_t at = piece->at + i - line;
-            if (at >= MEM_LINE_MOST || !(sectors >> at / MEM_SECTOR & 1))
+    const struct piece *end, *piece = load_pieces_near(load, line, &end);
+    struct cluster_write write;
+    uint64_t span = UINT64_MAX;
+    for (; piece < end; piece++) {
+        if (piece->at < PIECE_AT_MOST)
+            continue;
+        uint64_t at = max_u64(piece->at, line),
+                 stop = min_u64(piece->at + piece->bytes, line + MEM_LINE_MOST);
+        for (uint64_t bytes; at < stop; at += bytes) { /* in one sector, and in one span */
+            uint64_t to = piece->stage_at + (at - piece->at);
+            bytes = min_u64(min_u64(MEM_SECTOR - at % MEM_SECTOR, SPAN - to % SPAN), stop - at);
+            if (!(sectors >> (at - line) / MEM_SECTOR & 1))
                 continue;
-            write.data[i] = data[at];
-            write.masks[i / 32] |= UINT32_C(1) << i % 32;
-            some++;
-        }
-        for (uint64_t rest = some ? load->of.targets : 0; rest; rest &= rest - 1) {
-            to.rank = (uint32_t)__builtin_ctzll(rest);
-            put_bytes(sm, &to, piece->stage_at, &write, 0);
+            if (to / SPAN != span) {
+                pass_span_on(sm, load, span, &write);
+                memset(&write, 0, sizeof write);
+                span = to / SPAN;
+            }
+            memcpy(write.data + to % SPAN, data + (at - line), bytes);
+            l1_mark_bytes(write.masks, to % SPAN, (uint32_t)bytes);
         }
     }
+    pass_span_on(sm, load, span, &write);
 }

@@ -294,15 +294,49 @@ static void take_bytes(void *to, uint64_t at, uint32_t bytes, const struct arriv
     }
 }
 
+void load_keep_pieces(struct load *load, const struct request *request)
+{
+    load->piece_count = 0;
+    while (load->piece_capacity < request->piece_count)
+        mem_grow(load->pieces, load->piece_capacity, load->piece_capacity);
+    memcpy(load->pieces, request->pieces, request->piece_count * sizeof *load->pieces);
+    load->piece_count = request->piece_count;
+    load->pieces_ascend = true;
+    for (size_t i = 0; i < load->piece_count; i++)
+        load->pieces_ascend &=
+            load->pieces[i].bytes <= MEM_LINE_MOST && (!i || load->pieces[i - 1].at < load->pieces[i].at);
+}
+
+/* Large copies have thousands of pieces, of which a line has a few. */
+const struct piece *load_pieces_near(const struct load *load, uint64_t line, const struct piece **end)
+{
+    size_t low = 0, high = load->piece_count, from = line > MEM_LINE_MOST ? line - MEM_LINE_MOST : 0;
+    *end = load->pieces + load->piece_count;
+    if (!load->pieces_ascend)
+        return load->pieces;
+    while (low < high) {
+        size_t middle = (low + high) / 2;
+        if (load->pieces[middle].at <= from)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    for (high = low; high < load->piece_count && load->pieces[high].at < line + MEM_LINE_MOST;)
+        high++;
+    *end = load->pieces + high;
+    return load->pieces + low;
+}
+
 static void gather(const struct load *load, const struct arrived *some)
 {
     const struct delivery *of = &load->of;
+    const struct piece *piece, *end;
     if (of->kind != REQUEST_PIECES)
         EACH_LANE (i, of->lanes)
             take_bytes(load->stage + (size_t)i * of->bytes, of->at[i], of->bytes, some);
     else
-        for (const struct piece *piece = load->pieces; piece < load->pieces + load->piece_count; piece++)
-            if (LIKELY(piece->host || !of->targets))
+        for (piece = load_pieces_near(load, some->line, &end); piece < end; piece++)
+            if (LIKELY(piece->host || of->stage_bytes))
                 take_bytes(piece->host ? piece->host : (char *)load->stage + piece->stage_at, piece->at,
                            piece->bytes, some);
 }

@@ -64,8 +64,20 @@ void load_deliver(struct sm *sm, const struct load *load, uint64_t line, uint32_
 /* A miss is over: all loads that wait for it have what they wanted of it, from this cycle on. */
 void loads_end_miss(struct sm *sm, struct cache *cache, uint32_t entry, uint64_t ready);
 
+/* Marks bytes of a line: a bit for each, a word for each sector. */
+static inline void l1_mark_bytes(uint32_t masks[], uint32_t from, uint32_t bytes)
+{
+    for (uint32_t count; bytes; from += count, bytes -= count) {
+        count = (uint32_t)min_u64(32 - from % 32, bytes);
+        masks[from / 32] |= UINT32_MAX >> (32 - count) << from % 32;
+    }
+}
+
 /* One of the lines a load waits for is there from this cycle on; with the last one its registers are. */
 void load_line_done(struct sm *sm, struct load *load, uint64_t cycle);
+void load_keep_pieces(struct load *load, const struct request *request);
+/* Those that may have bytes of a line; up to *end. */
+const struct piece *load_pieces_near(const struct load *load, uint64_t line, const struct piece **end);
 
 /* A line that a load wants sectors of; its tag is looked up in this cycle. */
 void l1_load(struct sm *sm, struct load *load, uint64_t line, uint8_t sectors, uint64_t cycle);

@@ -389,11 +389,7 @@ static void issue_pieces(struct sm *sm, struct sm_warp *w, struct request *reque
         load = lsu_begin_load(sm, w, request, timing);
         if (!request->of.is_async)
             sm_warp_set_results(w, w->under_way->slots_at, timing, registers, PENDING);
-        load->piece_count = 0;
-        while (load->piece_capacity < request->piece_count)
-            mem_grow(load->pieces, load->piece_capacity, load->piece_capacity);
-        memcpy(load->pieces, request->pieces, request->piece_count * sizeof *load->pieces);
-        load->piece_count = request->piece_count;
+        load_keep_pieces(load, request);
         reserve_stage(load, request->of.stage_bytes);
         if (request->of.stage_bytes)
             memcpy(load->stage, request->stage, request->of.stage_bytes);

@@ -141,6 +141,7 @@ struct load {
     uint32_t block_writes;          /* of a store that is counted: its block's place in the SM's */
     struct piece *pieces;
     size_t piece_count, piece_capacity;
+    bool pieces_ascend;   /* by address, none longer than a line */
     unsigned char *stage; /* of.stage_bytes: the request's; or, of any other than pieces, lanes' bytes */
     size_t stage_capacity;
 };

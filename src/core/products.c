@@ -22,7 +22,9 @@ void sm_product_issued(struct sm *sm, struct sm_warp *w)
     uint64_t cycles = (w->timing->role_count & PRODUCT_COLUMNS) * spec->wgmma_columns_cycles;
     uint64_t read = max_u64(begins * 4, sm->product_memory_free) + memory_quarters(sm, w->timing->role_count);
     sm->product_memory_free = read;
+    uint64_t free_before = *tensor;
     *tensor = max_u64(begins + max_u64(cycles, spec->wgmma_least_cycles), read / 4);
+    w->kernel->counters.product_cycles += *tensor - min_u64(free_before, *tensor);
     w->product_at = begins + cycles + spec->wgmma_latency;
 }
 

@@ -513,6 +513,8 @@ void itracing_launch(struct driver *driver, const struct itracing_launch *launch
                                  .cache = (uint32_t)launch->cache,
                                  .cooperative = launch->config->cooperative,
                                  .doubts = launch->uses_heap ? 1u << DOUBT_HEAP : 0};
+    const uint32_t *asked = launch->config->cluster, *own_size = kernel_facts(launch->kernel)->cluster;
+    memcpy(to->cluster, asked[0] || asked[1] || asked[2] ? asked : own_size, sizeof to->cluster);
     memcpy(to->grid, launch->config->grid, sizeof to->grid);
     memcpy(to->block, launch->config->block, sizeof to->block);
     if (launch->place_count) {

@@ -449,9 +449,11 @@ static enum result check_cluster(const struct device *device, const struct funct
                            "%s: a cluster of %llu blocks is more than the %llu that it can have on %s",
                            demangled(kernel->name), (unsigned long long)blocks, (unsigned long long)most,
                            gpu->name);
-    if (blocks > 1 && device->driver->itracing)
-        return driver_fail(RESULT_NOT_SUPPORTED, "%s runs in clusters of blocks, which cannot be recorded",
-                           demangled(kernel->name));
+    if (blocks > 1 && device->driver->itracing && !device->driver->timeline)
+        return driver_fail(
+            RESULT_NOT_SUPPORTED,
+            "%s runs in clusters of blocks, which are recorded with time only: add --mode timing",
+            demangled(kernel->name));
     return RESULT_SUCCESS;
 }
 

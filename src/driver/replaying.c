@@ -307,6 +307,10 @@ static bool launch_again(struct replaying *r, struct stream *stream, size_t numb
     struct launch_config config = {.shared_bytes = launch->shared_bytes,
                                    .dimensions = launch->dimensions,
                                    .cooperative = launch->cooperative};
+    if (itrace_launch_cluster(launch) > 1) {
+        copy.non_portable = true; /* the program said so, if that was needed */
+        memcpy(config.cluster, launch->cluster, sizeof config.cluster);
+    }
     memcpy(config.grid, launch->grid, sizeof config.grid);
     memcpy(config.block, launch->block, sizeof config.block);
     uint64_t all = (uint64_t)config.grid[0] * config.grid[1] * config.grid[2];

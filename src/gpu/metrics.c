@@ -96,6 +96,7 @@ double metric_unit_busy(const struct metric_source *source, enum isa_unit unit)
     for (uint32_t other = 0; other < UNIT_COUNT; other++)
         if (costs[other].place == costs[unit].place) {
             own += (double)k->sm.by_unit[other] * costs[other].interval;
+            own += other == UNIT_TENSOR ? (double)k->sm.product_cycles : 0;
             shared += (double)k->sm.by_unit[other] * costs[other].shared;
         }
     return larger(percent(own, scheduler_cycles(k)), percent(shared, (double)k->sm.cycles_active));
@@ -258,6 +259,7 @@ void metrics_sum(struct gpu_kernel_stats *sum, const struct gpu_kernel_stats *on
     add_rows(&sm_rows, &sum->sm, &old.sm);
     add_rows(&memsys_rows, &sum->mem, &old.mem);
     add_to(sum->sm.by_unit, old.sm.by_unit, UNIT_COUNT);
+    sum->sm.product_cycles += old.sm.product_cycles;
     add_to(sum->sm.stalls, old.sm.stalls, STALL_COUNT);
     add_to(sum->sm.lanes_active, old.sm.lanes_active, COUNT_OF(old.sm.lanes_active));
 }

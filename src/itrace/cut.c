@@ -66,6 +66,10 @@ static bool cut_launch(struct itrace_reader *reader, size_t number, const struct
     leave_out(to);
     if (!is_in)
         return true;
+    if (end - first < blocks && itrace_launch_cluster(to) > 1)
+        return err_set(err,
+                       "launch %llu runs in clusters of blocks, which cannot be cut: expected all its blocks",
+                       (unsigned long long)to->number);
     struct iwalk *walk = iwalk_new(reader, number);
     struct itrace_launch_writer *copy = itrace_launch_writer_new(writer);
     bool good = copy_blocks(reader, number, first, end, iwalk_warps(walk), copy, err);

@@ -7,11 +7,13 @@
 #include "base/file.h"
 #include "base/text.h"
 #include "exec/atomics.h"
+#include "exec/cga.h"
 
 #include <zstd.h>
 
 static const char magic[8] = "HdlItrc";
-enum { VERSION = 2, INDEX_MOST = 1 << 30, LEVEL = 3 };
+/* The second one if launches have clusters: others are as they were. */
+enum { VERSION = 2, VERSION_CLUSTERS = 3, INDEX_MOST = 1 << 30, LEVEL = 3 };
 
 struct coder {
     bool reading;
@@ -293,6 +295,27 @@ static void code_launch(struct coder *c, struct itrace_launch *launch)
     }
 }
 
+/* Behind all else, if there are any: those of so many launches, each with its place in the list. */
+static void code_clusters(struct coder *c)
+{
+    struct itrace *t = c->trace;
+    uint64_t count = 0;
+    for (size_t i = 0; i < t->launch_count; i++)
+        count += itrace_launch_cluster(&t->launches[i]) > 1;
+    if (c->reading ? c->in.at == c->in.end : !count)
+        return;
+    count = code_count(c, count);
+    size_t next = 0;
+    for (uint64_t i = 0; i < count && !c->in.bad; i++, next++) {
+        while (!c->reading && itrace_launch_cluster(&t->launches[next]) == 1)
+            next++;
+        CODE(c, next);
+        c->in.bad |= next >= t->launch_count;
+        for (int k = 0; k < 3 && !c->in.bad; k++)
+            CODE(c, t->launches[next].cluster[k]);
+    }
+}
+
 static void code_call(struct coder *c, struct itrace_call *call)
 {
     CODE(c, call->kind);
@@ -336,6 +359,7 @@ static void code_all(struct coder *c)
         CODE(c, t->arenas[i].base);
         CODE(c, t->arenas[i].bytes);
     }
+    code_clusters(c);
 }
 
 void itrace_encode_index(const struct itrace *trace, struct blob *bytes)
@@ -358,7 +382,10 @@ static bool launch_fits(const struct itrace *trace, const struct itrace_launch *
             return false;
         next += launch->chunks[i].block_count;
     }
-    return !launch->recorded || next == blocks;
+    for (int i = 0; i < 3 && launch->cluster[i]; i++)
+        if (launch->cluster[i] > CLUSTER_MOST || launch->grid[i] % launch->cluster[i])
+            return false;
+    return itrace_launch_cluster(launch) <= CLUSTER_MOST && (!launch->recorded || next == blocks);
 }
 
 static bool call_fits(const struct itrace *trace, const struct itrace_call *call, uint64_t *streams)
@@ -430,6 +457,9 @@ bool itrace_write_index(const struct itrace *trace, const char *folder, struct e
     struct index_head head = {
         .version = VERSION, .raw_bytes = raw.count, .digest = digest_bytes(0, raw.at, raw.count)};
     memcpy(head.magic, magic, sizeof magic);
+    for (size_t i = 0; i < trace->launch_count; i++)
+        if (itrace_launch_cluster(&trace->launches[i]) > 1)
+            head.version = VERSION_CLUSTERS;
     path_of(folder, &path);
     bool good = file_open(&writer, path.at, err);
     if (good) {
@@ -449,9 +479,9 @@ static bool inflate(const struct text *file, const char *path, struct blob *raw,
     if (file->length < sizeof head || memcmp(file->at, magic, sizeof magic) != 0)
         return err_set(err, "%s is not the index of a trace of instructions", path);
     memcpy(&head, file->at, sizeof head);
-    if (head.version != VERSION)
-        return err_set(err, "%s has version %u, and this Heddle reads version %d", path, head.version,
-                       VERSION);
+    if (head.version != VERSION && head.version != VERSION_CLUSTERS)
+        return err_set(err, "%s has version %u, and this Heddle reads versions %d and %d", path, head.version,
+                       VERSION, VERSION_CLUSTERS);
     if (head.raw_bytes > INDEX_MOST)
         return err_set(err, "%s is damaged", path);
     raw->at = mem_alloc(head.raw_bytes + 1, 1);

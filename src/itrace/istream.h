@@ -20,6 +20,10 @@
 #include "isa/warp.h"
 #include "itrace/blob.h"
 
+/* Barriers: those of a block, of its groups of four warps (which are not told: a wait for products says it),
+ * and the cluster's. */
+enum { ISTREAM_GROUPS = 16, ISTREAM_CLUSTER = 24, ISTREAM_BARRIERS };
+
 enum run_flag {
     RUN_ACTIVE = 1,     /* other lanes than before: a mask */
     RUN_CODE = 2,       /* of another function: its place */
@@ -59,6 +63,15 @@ enum access_set {
     SET_PARAM = 8,
     SET_PIECES = 16,
     SET_OPERANDS_DIFFER = 32, /* of an atomic operation with results: its lanes have different operands */
+};
+
+/* Of launches with clusters, behind each access: what it has to do with other blocks. */
+enum access_far {
+    FAR_LANES = 1,   /* a mask: addresses of these are in shared memory of blocks on other SMs */
+    FAR_SIGNALS = 2, /* of those lanes: where the barrier is that counts their bytes */
+    FAR_FORGETS = 4, /* as in struct request */
+    FAR_TARGETS = 8, /* blocks that a copy goes to; where the barrier is in each; where each piece goes */
+    FAR_REDUCES = 16 /* what combines them */
 };
 
 /* How the addresses of lanes are told. */
@@ -133,9 +146,10 @@ struct istream_writer {
     const struct istream_code *last_code;
     uint32_t last_end;
     lane_mask last_active;
-    lane_mask waiting[16]; /* by barrier: lanes that wait there */
-    bool waits;            /* at some of them */
-    uint64_t table_bytes;  /* of data: of ADDRESSES_TABLE */
+    lane_mask waiting[ISTREAM_BARRIERS]; /* by barrier: lanes that wait there */
+    bool has_clusters;                   /* of the launch: what enum access_far says is told, too */
+    bool waits;                          /* at some of them */
+    uint64_t table_bytes;                /* of data: of ADDRESSES_TABLE */
 };
 
 /* What an instruction did, beside isa_stepped. */
@@ -144,6 +158,7 @@ struct istream_step {
     bool arrives, waits, whole;
     uint32_t barrier, threads, expected;
     lane_mask waiting; /* lanes */
+    lane_mask waiting_for_cluster;
 };
 
 /* An instruction, as it was before it was executed: code, number, lanes; and what came of it. */
@@ -175,6 +190,7 @@ struct istream_reader {
     const uint8_t *operations; /* of struct itrace_operations: `own`; or NULL: they are ours */
     const uint64_t *firsts, *firsts_end;
     struct access_context *contexts;
+    bool has_clusters; /* as it was written */
     struct istream_run run;
 };
 

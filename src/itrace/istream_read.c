@@ -12,12 +12,14 @@ static const struct istream_code *find_code(const struct istream_codes *codes, u
     return NULL;
 }
 
-static void read_events(struct scan *runs, struct istream_run *run)
+static void read_events(struct istream_reader *reader, struct istream_run *run)
 {
+    struct scan *runs = &reader->runs;
     run->events = (uint32_t)scan_varint(runs);
     run->opened = run->events & EVENT_OPENED ? (uint32_t)scan_varint(runs) : 0;
     if (run->events & EVENT_ARRIVES) {
-        run->barrier = (uint32_t)scan_varint(runs) % 16;
+        run->barrier =
+            (uint32_t)scan_varint(runs) % (reader->has_clusters ? ISTREAM_BARRIERS : ISTREAM_GROUPS);
         run->threads = (uint32_t)scan_varint(runs);
         run->expected = (uint32_t)scan_varint(runs);
     }
@@ -45,7 +47,7 @@ bool istream_next_run(struct istream_reader *reader, const struct istream_codes 
     run->diverged = flags & RUN_DIVERGED;
     run->events = run->opened = run->exits = run->sleep_ns = 0;
     if (flags & RUN_EVENTS)
-        read_events(runs, run);
+        read_events(reader, run);
     if (!run->code || !run->count || run->first >= run->code->code->count ||
         run->count > run->code->code->count - run->first)
         runs->bad = true;
@@ -166,6 +168,11 @@ static lane_mask read_set(struct istream_reader *reader, struct access_context *
 /* What an L1 cache takes of a lane or piece at most; a damaged trace may say more. */
 enum { PIECE_MOST = 1 << 20, PIECES_MOST = 1 << 16 };
 
+static bool is_bulk_load(const struct request *request)
+{
+    return request->of.is_async && (request->of.barrier || request->of.targets) && !request->writes;
+}
+
 static void read_pieces(struct istream_reader *reader, struct access_context *context,
                         struct request *request)
 {
@@ -183,7 +190,7 @@ static void read_pieces(struct istream_reader *reader, struct access_context *co
         context->base = i ? context->base : at;
         context->seen = true;
         *piece = (struct piece){.at = at, .bytes = (uint32_t)scan_varint(data)};
-        data->bad |= piece->bytes > PIECE_MOST;
+        data->bad |= piece->bytes > PIECE_MOST || (at < PIECE_AT_MOST && !reader->has_clusters);
         if (data->bad)
             piece->bytes = 0;
         next = at + piece->bytes;
@@ -196,7 +203,8 @@ static void read_pieces(struct istream_reader *reader, struct access_context *co
     }
     for (size_t i = 0; i < request->piece_count && request->writes; i++)
         request->pieces[i].host = (char *)request->stage;
-    request->of.stage_bytes = stage_bytes;
+    request->of.stage_bytes =
+        is_bulk_load(request) ? 0 : stage_bytes; /* it has its places in shared memory */
 }
 
 static uint8_t own_operation(const struct istream_reader *reader, const struct access_shape *shape)
@@ -206,11 +214,11 @@ static uint8_t own_operation(const struct istream_reader *reader, const struct a
 }
 
 /* Nothing that the memory pipeline could not take. */
-static bool shape_is_good(const struct access_shape *shape, uint32_t operation)
+static bool shape_is_good(const struct access_shape *shape, uint32_t operation, bool has_clusters)
 {
     enum { LOCAL_BYTES = 32 };
     bool has_lanes = shape->sets & SET_GLOBAL, has_pieces = shape->sets & SET_PIECES;
-    if (shape->kind > REQUEST_PIECES || operation >= atomic_row_count)
+    if (shape->kind > (has_clusters ? REQUEST_SIGNAL : REQUEST_PIECES) || operation >= atomic_row_count)
         return false;
     if ((shape->kind == REQUEST_PIECES) != has_pieces ||
         (shape->kind != REQUEST_NONE && !has_pieces) != has_lanes)
@@ -239,6 +247,63 @@ static void take_shape(const struct access_shape *shape, struct request *request
     request->local_writes = shape->flags & ACCESS_LOCAL_WRITES;
 }
 
+/* Where the pieces of a copy go in the shared memory of other blocks. Bytes that are nowhere in memory are of
+ * one line. */
+static bool read_targets(struct scan *data, struct request *request)
+{
+    uint64_t next = 0;
+    request->of.targets = scan_varint(data);
+    request->of.barrier_at = (uint32_t)scan_varint(data);
+    for (size_t i = 0; i < request->piece_count; i++) {
+        struct piece *piece = &request->pieces[i];
+        piece->stage_at = next + (uint64_t)scan_signed(data);
+        next = piece->stage_at + piece->bytes;
+        if (piece->at == PIECE_IS_HERE ? !request->writes : piece->at < PIECE_AT_MOST && !piece->at)
+            return false;
+    }
+    if (is_bulk_load(request))
+        request->of.stage_bytes = 0;
+    return request->of.targets && request->of.kind == REQUEST_PIECES;
+}
+
+/* Copies in bulk are made line by line. */
+static bool pieces_are_of_lines(const struct request *request)
+{
+    enum { LINE = 128 };
+    for (size_t i = 0; i < request->piece_count; i++) {
+        const struct piece *piece = &request->pieces[i];
+        bool is_memory = piece->at >= PIECE_AT_MOST;
+        if (piece->bytes > LINE || (is_memory && piece->at % LINE + piece->bytes > LINE) ||
+            (!is_memory && !request->of.targets))
+            return false;
+    }
+    return true;
+}
+
+static bool read_far(struct istream_reader *reader, struct request *request)
+{
+    struct scan *data = &reader->data;
+    uint32_t flags = scan_byte(data);
+    request->cluster = flags & FAR_LANES ? scan_varint(data) : 0;
+    request->signals = flags & FAR_SIGNALS;
+    request->forgets = flags & FAR_FORGETS;
+    EACH_LANE (i, request->signals ? request->cluster & request->of.lanes : 0)
+        request->compare[i] = scan_varint(data);
+    if (flags & FAR_REDUCES) {
+        uint32_t told = scan_byte(data), own = reader->operations ? reader->operations[told] : told;
+        request->of.reduces = true;
+        request->of.operation = (uint8_t)own;
+        if (own >= atomic_row_count || atomic_rows[own].bytes != request->of.bytes)
+            return false;
+    }
+    if (flags & FAR_TARGETS && !read_targets(data, request))
+        return false;
+    bool is_bulk = is_bulk_load(request) || (request->of.is_async && request->writes);
+    return !(request->cluster & ~request->of.lanes) &&
+           (request->of.kind != REQUEST_PIECES ? !request->of.reduces
+                                               : !is_bulk || pieces_are_of_lines(request));
+}
+
 static void set_operands(struct request *request, bool differ)
 {
     EACH_LANE (i, request->of.lanes) {
@@ -257,7 +322,7 @@ void istream_access(struct istream_reader *reader, uint32_t number, lane_mask ma
         if (told)
             memcpy(shape, told, sizeof *shape);
         uint8_t operation = own_operation(reader, shape);
-        if (shape_is_good(shape, operation)) {
+        if (shape_is_good(shape, operation, reader->has_clusters)) {
             shape->operation = operation;
         } else {
             data->bad = true;
@@ -285,4 +350,8 @@ void istream_access(struct istream_reader *reader, uint32_t number, lane_mask ma
         request->local = read_set(reader, context, &predicted, request->local_at, mask, width);
     if (shape->sets & SET_PARAM)
         request->param = read_set(reader, context, &predicted, request->param_at, mask, width);
+    if (UNLIKELY(reader->has_clusters) && !read_far(reader, request)) {
+        data->bad = true;
+        request_clear(request); /* it may be carried out before that is seen */
+    }
 }

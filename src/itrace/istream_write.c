@@ -423,7 +423,7 @@ static void shape_of(const struct request *request, struct access_shape *shape)
     if (of->kind == REQUEST_NONE)
         return;
     shape->sets |= of->kind == REQUEST_PIECES ? SET_PIECES : of->lanes ? SET_GLOBAL : 0;
-    shape->bytes = of->bytes;
+    shape->bytes = of->kind == REQUEST_SIGNAL ? 8 : of->bytes; /* a barrier has as many */
     shape->flags |= (of->keep ? ACCESS_KEEP : 0) | (of->acquires ? ACCESS_ACQUIRES : 0) |
                     (of->is_async ? ACCESS_ASYNC : 0) | (of->barrier ? ACCESS_BARRIER : 0) |
                     (request->writes ? ACCESS_WRITES : 0);
@@ -453,6 +453,33 @@ static void put_pieces(struct istream_writer *w, struct access_context *context,
         context->seen = true;
         blob_put_varint(data, piece->bytes);
         next = piece->at + piece->bytes;
+    }
+}
+
+/* What the request has to do with other blocks of the cluster. */
+static void put_far(struct istream_writer *w, const struct request *request)
+{
+    struct blob *data = &w->data;
+    const struct delivery *of = &request->of;
+    uint64_t next = 0;
+    uint32_t flags = (request->cluster ? FAR_LANES : 0) | (request->signals ? FAR_SIGNALS : 0) |
+                     (request->forgets ? FAR_FORGETS : 0) | (of->targets ? FAR_TARGETS : 0) |
+                     (of->reduces ? FAR_REDUCES : 0);
+    blob_put(data, (uint8_t)flags);
+    if (flags & FAR_LANES)
+        blob_put_varint(data, request->cluster);
+    if (flags & FAR_SIGNALS)
+        EACH_LANE (i, request->cluster)
+            blob_put_varint(data, request->compare[i]);
+    if (flags & FAR_REDUCES)
+        blob_put(data, of->operation);
+    if (!(flags & FAR_TARGETS))
+        return;
+    blob_put_varint(data, of->targets);
+    blob_put_varint(data, of->barrier_at);
+    for (size_t i = 0; i < request->piece_count; i++) {
+        blob_put_signed(data, (int64_t)(request->pieces[i].stage_at - next));
+        next = request->pieces[i].stage_at + request->pieces[i].bytes;
     }
 }
 
@@ -486,6 +513,8 @@ static void put_access(struct istream_writer *w, struct access_context *context,
         struct lanes_at of = lanes_at(request->param_at, request->param);
         put_set(w, context, &predicted, &of, mask);
     }
+    if (UNLIKELY(w->has_clusters) && shape.sets)
+        put_far(w, request);
 }
 
 static struct access_context *context_of(struct istream_writer *w, uint32_t number, uint32_t count)
@@ -540,12 +569,15 @@ void istream_put(struct istream_writer *w, const struct istream_code *code, uint
         end_run(w, stepped, step);
     if (step->arrives && step->waits)
         w->waiting[step->barrier] |= step->waiting, w->waits = true;
+    if (UNLIKELY(step->waiting_for_cluster))
+        w->waiting[ISTREAM_CLUSTER] |= step->waiting_for_cluster, w->waits = true;
 }
 
 void istream_writer_reset(struct istream_writer *w)
 {
     struct istream_writer kept = {.contexts = w->contexts,
                                   .context_count = w->context_count,
+                                  .has_clusters = w->has_clusters,
                                   .runs = {w->runs.at, 0, w->runs.capacity},
                                   .data = {w->data.at, 0, w->data.capacity},
                                   .firsts = {w->firsts.at, 0, w->firsts.capacity}};

@@ -118,6 +118,7 @@ struct itrace_launch {
     uint64_t number; /* of all launches of the program */
     uint32_t kernel, device;
     uint32_t grid[3], block[3], dimensions;
+    uint32_t cluster[3]; /* blocks of each; 0: there are none */
     uint32_t shared_bytes, carveout_bytes;
     int64_t max_dynamic; /* as of function_copy */
     uint32_t carveout, cache;
@@ -134,6 +135,12 @@ struct itrace_launch {
 static inline uint64_t itrace_launch_blocks(const struct itrace_launch *launch)
 {
     return (uint64_t)launch->grid[0] * launch->grid[1] * launch->grid[2];
+}
+
+static inline uint32_t itrace_launch_cluster(const struct itrace_launch *launch) /* blocks of each */
+{
+    uint32_t blocks = launch->cluster[0] * launch->cluster[1] * launch->cluster[2];
+    return blocks ? blocks : 1;
 }
 
 static inline uint32_t itrace_launch_threads(const struct itrace_launch *launch) /* of a block */

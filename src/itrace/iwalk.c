@@ -83,6 +83,7 @@ bool iwalk_begin(struct iwalk *walk, uint64_t block, uint32_t warp, struct err *
     memset(contexts, 0, walk->codes.context_count * sizeof *contexts);
     walk->stream = (struct istream_reader){
         .contexts = contexts,
+        .has_clusters = itrace_launch_cluster(walk->launch) > 1,
         .operations = walk->trace->operations.own,
         .runs = {.at = at->runs, .end = at->runs + at->runs_bytes},
         .data = {.at = at->data, .end = at->data + at->data_bytes},

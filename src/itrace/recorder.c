@@ -2,6 +2,7 @@
 #include "itrace/races.h"
 #include "base/archive.h"
 #include "exec/block.h"
+#include "exec/cga.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -49,6 +50,7 @@ struct recorded_block {
     struct recorded_warp {
         struct istream_writer stream;
         const struct istream_code *code;
+        lane_mask came; /* to the cluster's barrier */
     } warps[];
 };
 
@@ -82,11 +84,34 @@ static const struct istream_code *find_code(struct recorded_kernel *kernel, cons
 
 /* ---- instructions ---- */
 
+/* Threads come to the cluster's barrier, or wait there. */
+static void note_cluster(struct recorded_warp *w, const struct isa_stepped *stepped, uint32_t arrivals,
+                         enum isa_role role, struct istream_step *step)
+{
+    if (arrivals) {
+        w->came |= stepped->mask;
+        step->arrives = true;
+        step->barrier = ISTREAM_CLUSTER;
+        step->threads = arrivals;
+    }
+    if (role == ROLE_CLUSTER_WAIT) {
+        step->waiting_for_cluster = w->came & stepped->mask;
+        w->came &= ~stepped->mask;
+    }
+}
+
 static void note_step(struct recorded_block *own, struct isa_warp *warp, const struct isa_stepped *stepped,
-                      uint32_t alive, enum isa_role role, struct istream_step *step)
+                      uint32_t alive, uint32_t cluster_arrivals, enum isa_role role,
+                      struct istream_step *step)
 {
     const struct block *block = warp->block;
+    struct recorded_warp *w = &own->warps[warp->index];
+    _Static_assert((int)ISTREAM_GROUPS == (int)BARRIERS &&
+                       (int)ISTREAM_CLUSTER == (int)BARRIERS + (int)GROUP_BARRIERS,
+                   "as block.arrival numbers them");
     *step = (struct istream_step){.exits = alive - block->alive};
+    if (w->stream.has_clusters)
+        note_cluster(w, stepped, block->cluster_arrivals - cluster_arrivals, role, step);
     if (role == ROLE_SLEEP && stepped->mask)
         atomic_fetch_or(&own->launch->doubts, 1u << DOUBT_SLEEP);
     if (role != ROLE_BARRIER || !block->arrival.threads)
@@ -108,7 +133,7 @@ static void step_recorded(struct isa_warp *warp, struct isa_stepped *stepped)
     const struct isa_code *code = warp->code;
     const struct isa_timing *row = warp->next;
     lane_mask active = warp->active;
-    uint32_t alive = block->alive;
+    uint32_t alive = block->alive, arrivals = block->cluster_arrivals;
     static const struct istream_step nothing;
     struct istream_step special;
     const struct istream_step *step = &nothing;
@@ -118,12 +143,15 @@ static void step_recorded(struct isa_warp *warp, struct isa_stepped *stepped)
         w->code = find_code(own->launch->kernel, code);
     block->arrival.threads = 0;
     own->isa->step(warp, stepped);
-    if (UNLIKELY(row->role || block->alive != alive)) {
-        note_step(own, warp, stepped, alive, (enum isa_role)row->role, &special);
+    if (UNLIKELY(row->role || block->alive != alive || block->cluster_arrivals != arrivals)) {
+        note_step(own, warp, stepped, alive, arrivals, (enum isa_role)row->role, &special);
         step = &special;
     }
     istream_put(&w->stream, w->code, own->launch->kernel->context_count, (uint32_t)(row - code->timing),
                 active, stepped, step, block->worker->request);
+    if (UNLIKELY(w->stream.has_clusters) && block->worker->request->shared_use == SHARED_SYNC &&
+        block->worker->request->shared_sync == SYNC_TEST) /* how often it looks, others' time says */
+        atomic_fetch_or(&own->launch->doubts, 1u << DOUBT_ORDER);
     if (own->races) {
         if (!row->plain)
             races_use(own->races, warp->index, block->worker->request);
@@ -169,6 +197,11 @@ static void block_begins(struct observer *observer, struct block *block)
         pthread_mutex_unlock(&launch->kernel->lock);
         if (launch->races)
             own->races = races_block_new(launch->races, block->warp_count, block->shared_bytes);
+    }
+    bool has_clusters = launch_has_clusters(block->worker->grid->launch);
+    for (uint32_t i = 0; i < own->warp_count; i++) {
+        own->warps[i].stream.has_clusters = has_clusters;
+        own->warps[i].came = 0;
     }
     if (own->races)
         races_block_begin(own->races, block->number);

@@ -112,8 +112,13 @@ static void tell_request(const struct request *request, struct text *text)
     static const char *const words[] = {[REQUEST_LOAD] = "reads",
                                         [REQUEST_CONSTANT] = "reads constant",
                                         [REQUEST_STORE] = "writes",
-                                        [REQUEST_ATOMIC] = "atomic"};
+                                        [REQUEST_ATOMIC] = "atomic",
+                                        [REQUEST_SIGNAL] = "signals"};
     uint64_t shared_at[ISA_LANES];
+    if (request->cluster)
+        text_add(text, "  of other blocks (%08" PRIx64 "):", request->cluster);
+    if (request->of.targets)
+        text_add(text, "  for blocks %" PRIx64 " of the cluster, too:", request->of.targets);
     if (request->of.kind == REQUEST_PIECES)
         tell_pieces(request, text);
     else if (request->of.kind && request->of.lanes)
@@ -134,7 +139,9 @@ static void tell_events(const struct istream_run *run, struct text *text)
 {
     if (run->branched)
         text_add(text, "  %s", run->diverged ? "branches and diverges" : "branches");
-    if (run->events & EVENT_ARRIVES)
+    if (run->events & EVENT_ARRIVES && run->barrier == ISTREAM_CLUSTER)
+        text_add(text, "  arrives at the cluster's barrier with %u threads", run->threads);
+    else if (run->events & EVENT_ARRIVES)
         text_add(text, "  arrives at barrier %u with %u threads%s", run->barrier, run->threads,
                  run->events & EVENT_WAITS ? " and waits" : "");
     else if (run->events & EVENT_WAITS)

@@ -39,6 +39,13 @@ why units 64 256 64 'special function units [0-9]+% busy, most at causes.cu:73 \
 why latency 8 32 1024 'latency of global memory: warps wait for it [0-9]+% of the time, most at causes.cu:84 \(add.u64\); occupancy 2%$'
 why latency 8 8 1024 'latency of global memory: .* \(add.u64\); then ' "blocks that do not fill their warps: 8 of a warp's 32 lanes have a thread; occupancy"
 
+# products of wgmma keep tensor cores busy, and copies of tiles the L2
+run bench gemm_tma --cluster 1 --k 40 --mode timing --set gpu.sm_count=2
+expect_line out 'tensor cores [6-9][0-9]% busy, most at PTX line [0-9]+'
+run bench gemm_tma --m 2 --n 2 --k 40 --pairs 4 --cluster 1 --mode timing --set gpu.sm_count=8 --set l2.bytes_per_cycle=2
+expect_line out 'L2 bandwidth: [0-9]+% of peak, most at PTX line [0-9]+$'
+expect_line out '^ +\(cp.async.bulk.tensor.2d'
+
 # copies of a line that an unrolled loop has are one place
 run run --mode timing --set gpu.sm_count=8 --profile 2 ./launch "$ptx" units 64 256 64
 expect_line err '^ +[0-9.]+%  causes.cu:73 \(ex2.approx.f32\), PTX line [0-9]+ and 3 more: '

@@ -118,24 +118,41 @@ static void a_store_before_the_barrier(void **state)
     assert_int_equal(measured("", released, "", 15).first, 1 + 2 * HOPS + 1 + HOPS + SYNC);
 }
 
-/* The first block reads 16 bytes of memory for both, whose barriers count them. The second has them a hop
- * later, as far as a loop that looks at its barrier can tell. */
-static void a_copy_for_both(void **state)
+/* The first block reads 16 bytes of memory for both, whose barriers count them; then it does what `behind`
+ * says. */
+static struct both copied(const char *settings, const char *behind)
 {
-    (void)state;
-    enum { FAR = 1000, LOOP = 60 };
     static const char before[] =
         "mov.u32 %r20, done;\nsetp.eq.u32 %p2, %self, 0;\nmov.u32 %r21, %cluster_ctarank;\n"
         "setp.eq.and.u32 %p3, %r21, 0, %p2;\nmov.u16 %h1, 3;\n"
         "@%p2 mbarrier.init.shared.b64 [%r20], 1;\nbar.sync 0;\n"
         "@%p2 mbarrier.arrive.expect_tx.shared.b64 _, [%r20], 16;\n";
-    static const char body[] =
+    static const char copy[] =
         "@%p3 cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster [%r8], "
         "[%data], "
         "16, [%r20], %h1;\n"
         "again:\nmbarrier.try_wait.parity.shared::cta.b64 %p1, [%r20], 0;\n@!%p1 bra again;\n";
-    struct both got = measured_behind("sm.cluster_cycles=1000", before, body, "", 0);
+    char body[1000];
+    snprintf(body, sizeof body, "%s%s", copy, behind);
+    return measured_behind(settings, before, body, "", 0);
+}
+
+/* The second block has them a hop later, as far as a loop that looks at its barrier can tell. */
+static void a_copy_for_both(void **state)
+{
+    (void)state;
+    enum { FAR = 1000, LOOP = 60 };
+    struct both got = copied("sm.cluster_cycles=1000", "");
     assert_in_range(got.second - got.first, FAR - LOOP, FAR + LOOP);
+}
+
+/* Barriers alone tell of its bytes: a fence of the block that sends them does not wait until they are there.
+ */
+static void no_fence_waits_for_a_copy(void **state)
+{
+    (void)state;
+    uint32_t alone = copied("sm.cluster_cycles=5000", "").first;
+    assert_in_range(copied("sm.cluster_cycles=5000", "fence.acq_rel.gpu;\n").first, alone + 1, alone + 2500);
 }
 
 int main(void)
@@ -143,6 +160,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_load_of_another_block),    cmocka_unit_test(spans_of_a_load),
         cmocka_unit_test(an_atomic_on_another_block), cmocka_unit_test(the_barrier),
-        cmocka_unit_test(a_store_before_the_barrier), cmocka_unit_test(a_copy_for_both)};
+        cmocka_unit_test(a_store_before_the_barrier), cmocka_unit_test(a_copy_for_both),
+        cmocka_unit_test(no_fence_waits_for_a_copy)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -151,6 +151,12 @@ bool accelsim_export(const char *from, const struct itrace_part *part, const cha
     for (size_t i = 0; i < trace->launch_count && good; i++) {
         if (!itrace_part_has(part, &trace->launches[i]))
             continue;
+        if (itrace_launch_cluster(&trace->launches[i]) > 1) {
+            good =
+                err_set(err, "launch %" PRIu64 " runs in clusters of blocks, which Accel-Sim does not know",
+                        trace->launches[i].number);
+            break;
+        }
         good = (written++ || make_folder(to, list.at, err)) && write_kernel(reader, i, part, to, err);
     }
     if (good && !written)

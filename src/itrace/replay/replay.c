@@ -1,7 +1,9 @@
 #include "replay/replay.h"
 #include "base/archive.h"
 #include "base/bits.h"
+#include "exec/atomics.h"
 #include "exec/block.h"
+#include "exec/cga.h"
 #include "exec/place.h"
 #include "itrace/istream.h"
 
@@ -23,15 +25,12 @@ struct replay_warp {
     uint32_t done; /* instructions of the run that were executed */
     bool has_run;  /* stream.run is the one it is in, or waits to begin */
     lane_mask exists;
-    uint32_t arrivals[BARRIERS]; /* openings of each barrier, when the warp arrived there last */
+    uint32_t arrivals[ISTREAM_BARRIERS]; /* openings of each barrier, when the warp arrived there last */
+    uint32_t openings[ISTREAM_BARRIERS]; /* of the block's first warp: how often each barrier has opened */
+    uint32_t group;                      /* the bit of its group's barrier, once it was there */
     uint32_t context_count;
     const struct chunk_warp *streams; /* NULL: the block's were given back */
     const char *why;                  /* its streams make no sense: so its next step is a fault; or NULL */
-};
-
-/* How often each barrier of the block has opened: in its shared memory, which nobody else uses. */
-struct replay_block {
-    uint32_t openings[BARRIERS];
 };
 
 static struct replay_warp *own(struct isa_warp *warp)
@@ -44,9 +43,9 @@ static const struct replay_kernel *kernel_of(const struct isa_warp *warp)
     return (const struct replay_kernel *)(const void *)warp->block->worker->grid->kernel;
 }
 
-static struct replay_block *block_of(const struct isa_warp *warp)
+static uint32_t *openings_of(const struct block *block)
 {
-    return (struct replay_block *)(void *)warp->block->shared;
+    return own(block_warp(block, 0))->openings;
 }
 
 static _Noreturn void damaged(const struct replay_warp *w, const char *why)
@@ -72,7 +71,9 @@ static bool open_streams(struct replay_warp *w)
     if (!warps)
         return false;
     w->streams = &warps[w->isa.index];
-    w->stream.operations = itrace_reader_trace(kernel->reader)->operations.own;
+    const struct itrace *trace = itrace_reader_trace(kernel->reader);
+    w->stream.operations = trace->operations.own;
+    w->stream.has_clusters = itrace_launch_cluster(&trace->launches[kernel->launch]) > 1;
     const struct chunk_warp *at = w->streams;
     w->stream.runs = (struct scan){.at = at->runs, .end = at->runs + at->runs_bytes};
     w->stream.data = (struct scan){.at = at->data, .end = at->data + at->data_bytes};
@@ -96,10 +97,12 @@ static void start(struct isa_warp *warp, lane_mask exists)
     w->stream = (struct istream_reader){.contexts = kept};
     w->done = 0;
     w->has_run = false;
+    w->group = 0;
     w->exists = exists;
     w->streams = NULL;
     w->why = NULL;
     memset(w->arrivals, 0, sizeof w->arrivals);
+    memset(w->openings, 0, sizeof w->openings);
     warp->code = kernel_of(warp)->base.code;
     warp->next = warp->code->timing;
     warp->active = exists;
@@ -120,10 +123,11 @@ static enum isa_ran run(struct isa_warp *warp)
 /* The barriers that the run is behind have opened since the warp arrived there. */
 static bool may_begin(const struct replay_warp *w)
 {
-    const struct replay_block *block = block_of(&w->isa);
-    for (uint32_t left = w->stream.run.opened & 0xffff; left; left &= left - 1) {
+    const uint32_t *openings = openings_of(w->isa.block);
+    const uint32_t known = (UINT32_C(1) << ISTREAM_BARRIERS) - 1;
+    for (uint32_t left = (w->stream.run.opened | w->group) & known; left; left &= left - 1) {
         uint32_t i = (uint32_t)__builtin_ctz(left);
-        if (block->openings[i] == w->arrivals[i])
+        if (openings[i] == w->arrivals[i])
             return false;
     }
     return true;
@@ -173,7 +177,7 @@ static bool settle(struct isa_warp *warp)
         }
         now->active &= w->exists;
     }
-    if (now->opened && !w->done && !may_begin(w))
+    if ((now->opened || w->group) && !w->done && !may_begin(w))
         return false;
     warp->code = now->code->code;
     warp->next = &warp->code->timing[now->first + w->done];
@@ -181,14 +185,27 @@ static bool settle(struct isa_warp *warp)
     return true;
 }
 
+static void open_cluster(struct block *block)
+{
+    block->cluster_arrivals = 0;
+    block->has_come = false;
+    block->opened = true;
+    openings_of(block)[ISTREAM_CLUSTER]++;
+}
+
 static void check_barriers(struct block *block)
 {
-    for (uint32_t i = 0; i < BARRIERS; i++) {
+    if (UNLIKELY(block->cluster_arrivals)) {
+        block->has_come = block->cluster_arrivals == block->alive;
+        if (block->has_come && !block->cluster)
+            open_cluster(block);
+    }
+    for (uint32_t i = 0; i < BARRIERS + GROUP_BARRIERS; i++) {
         struct barrier *barrier = &block->barriers[i];
         if (!barrier->arrived || barrier->arrived < (barrier->expected ? barrier->expected : block->alive))
             continue;
         *barrier = (struct barrier){0};
-        ((struct replay_block *)(void *)block->shared)->openings[i]++;
+        openings_of(block)[i]++;
         block->opened = true;
     }
 }
@@ -201,19 +218,38 @@ static void do_events(struct replay_warp *w, struct isa_stepped *stepped)
     stepped->sleep_ns = now->sleep_ns;
     if (now->events & EVENT_EXITS)
         block->alive -= (uint32_t)min_u64(now->exits, block->alive);
+    uint32_t *openings = openings_of(block);
     if (now->events & EVENT_ARRIVES) {
-        struct barrier *barrier = &block->barriers[now->barrier];
-        w->arrivals[now->barrier] = block_of(&w->isa)->openings[now->barrier];
-        barrier->arrived += now->threads;
-        barrier->expected = now->expected ? now->expected : barrier->expected;
+        w->arrivals[now->barrier] = openings[now->barrier];
+        if (UNLIKELY(now->barrier == ISTREAM_CLUSTER)) {
+            block->cluster_arrivals += now->threads;
+        } else {
+            struct barrier *barrier = &block->barriers[now->barrier];
+            barrier->arrived += now->threads;
+            barrier->expected = now->expected ? now->expected : barrier->expected;
+        }
     }
     if (now->events & (EVENT_EXITS | EVENT_ARRIVES))
         check_barriers(block);
     if (now->events & EVENT_ARRIVES)
         stepped->waits = now->events & EVENT_WAITS && now->events & EVENT_WHOLE &&
-                         block_of(&w->isa)->openings[now->barrier] == w->arrivals[now->barrier];
+                         openings[now->barrier] == w->arrivals[now->barrier];
     else
         stepped->waits = now->events & EVENT_WAITS;
+}
+
+/* The warps of a group wait for each other, as each has read what all multiply. */
+static void join_group(struct replay_warp *w)
+{
+    struct block *block = w->isa.block;
+    uint32_t first = w->isa.index / 4 * 4, number = ISTREAM_GROUPS + first / 4;
+    struct barrier *barrier = &block->barriers[number];
+    w->group = UINT32_C(1) << number;
+    w->arrivals[number] = openings_of(block)[number];
+    barrier->arrived += block->worker->grid->kernel->isa->lanes;
+    barrier->expected =
+        (uint32_t)min_u64(block->warp_count - first, 4) * block->worker->grid->kernel->isa->lanes;
+    check_barriers(block);
 }
 
 /* The workspace of a grid's barrier is somewhere else now. */
@@ -234,10 +270,66 @@ static void choose_value(const struct replay_warp *w, struct request *request)
         request->operand[i] = value;
 }
 
+/* Whether lanes can want that of other blocks: what they send is taken for granted where it arrives. */
+static bool far_fits(const struct request *request, lane_mask lanes, uint64_t shared_bytes)
+{
+    const struct delivery *of = &request->of;
+    uint32_t bytes = of->bytes;
+    bool is_atomic = of->kind == REQUEST_ATOMIC, good = bytes && bytes <= 16 && !(bytes & (bytes - 1));
+    good &= !is_atomic || (bytes <= 8 && atomic_rows[of->operation].bytes == bytes);
+    EACH_LANE (i, lanes) {
+        uint64_t offset = of->at[i] & ((UINT64_C(1) << CLUSTER_SHARED_SHIFT) - 1);
+        good &= !(of->at[i] % bytes) && offset <= shared_bytes && shared_bytes - offset >= bytes;
+        good &= !request->signals ||
+                (request->compare[i] <= shared_bytes && shared_bytes - request->compare[i] >= 8);
+        if (!good)
+            return false;
+    }
+    return true;
+}
+
+static bool copies_fit(const struct request *request, uint64_t shared_bytes)
+{
+    bool good = request->of.barrier_at <= shared_bytes && shared_bytes - request->of.barrier_at >= 8;
+    for (size_t i = 0; good && i < request->piece_count; i++) {
+        const struct piece *piece = &request->pieces[i];
+        good = piece->stage_at <= shared_bytes && shared_bytes - piece->stage_at >= piece->bytes;
+    }
+    return good;
+}
+
+/* Blocks may be elsewhere now, or have ended: then their shared memory is reached as the block's own. */
+static void find_blocks(const struct replay_warp *w, struct request *request)
+{
+    const struct block *block = w->isa.block;
+    const struct cga *cluster = block->cluster;
+    struct delivery *of = &request->of;
+    lane_mask near = 0;
+    EACH_LANE (i, request->cluster) {
+        uint64_t rank = of->at[i] >> CLUSTER_SHARED_SHIFT & 0xff;
+        near |= (lane_mask)!cga_is_far(cluster, min_u64(rank, CLUSTER_MOST - 1)) << i;
+    }
+    of->targets &= cluster->left & ~(UINT64_C(1) << block->rank);
+    if (!far_fits(request, request->cluster, block->shared_bytes) ||
+        (of->targets && !copies_fit(request, block->shared_bytes)))
+        damaged(w, "its accesses to other blocks are damaged");
+    if (!near)
+        return;
+    EACH_LANE (i, near)
+        request->shared_at[i] = (uint32_t)(of->at[i] & ((1u << CLUSTER_SHARED_SHIFT) - 1));
+    request->shared |= near;
+    request->shared_bytes = of->bytes;
+    request->cluster &= ~near;
+    of->lanes &= ~near;
+    of->kind = of->lanes ? of->kind : REQUEST_NONE;
+}
+
 static void access_memory(struct replay_warp *w, uint32_t context, lane_mask mask)
 {
     struct request *request = w->isa.block->worker->request;
     istream_access(&w->stream, context, mask, request);
+    if (UNLIKELY(request->cluster || request->of.targets))
+        find_blocks(w, request);
     if (request->of.kind == REQUEST_STORE || request->of.kind == REQUEST_ATOMIC)
         choose_value(w, request);
     if (UNLIKELY(kernel_of(&w->isa)->workspace) && request->of.kind != REQUEST_NONE)
@@ -281,6 +373,8 @@ static void step(struct isa_warp *warp, struct isa_stepped *stepped)
     }
     if (now->events)
         do_events(w, stepped);
+    if (UNLIKELY(row->role == ROLE_PRODUCTS))
+        join_group(w);
 }
 
 static bool is_awake(const struct isa_warp *warp)
@@ -321,6 +415,11 @@ static void deliver_old(const struct delivery *of, uint32_t lane, uint64_t old)
 static void complete(struct isa_warp *warp, const struct delivery *of, const unsigned char *stage)
 {
     (void)warp, (void)of, (void)stage;
+}
+
+static void signal(struct block *block, uint64_t offset, uint64_t operand)
+{
+    (void)block, (void)offset, (void)operand;
 }
 
 /* ---- blocks that cannot go on ---- */
@@ -392,6 +491,8 @@ static void archive_warp(struct isa_warp *warp, struct archive *archive)
     ARCHIVE_VALUE(archive, w->has_run);
     ARCHIVE_VALUE(archive, w->exists);
     ARCHIVE_VALUE(archive, w->arrivals);
+    ARCHIVE_VALUE(archive, w->openings);
+    ARCHIVE_VALUE(archive, w->group);
     if (archive->reading &&
         w->context_count < kernel->codes.context_count) { /* of a block that was not begun */
         mem_free(stream->contexts);
@@ -457,9 +558,9 @@ static void archive_piece(const struct isa_warp *warp, struct piece *piece, stru
         .warp_bytes = sizeof(struct replay_warp), .prepare = prepare, .start = start, .fini = fini,          \
         .run = run, .settle = settle, .step = step, .is_awake = is_awake, .check_limits = check_limits,      \
         .deliver = deliver, .collect = collect, .deliver_old = deliver_old, .complete = complete,            \
-        .force = force, .describe = describe, .deadlock = deadlock, .place = place,                          \
-        .archive_shape = archive_shape, .archive_warp = archive_warp, .archive_code = archive_code,          \
-        .archive_delivery = archive_delivery, .archive_piece = archive_piece                                 \
+        .signal = signal, .open_cluster = open_cluster, .force = force, .describe = describe,                \
+        .deadlock = deadlock, .place = place, .archive_shape = archive_shape, .archive_warp = archive_warp,  \
+        .archive_code = archive_code, .archive_delivery = archive_delivery, .archive_piece = archive_piece   \
     }
 
 const struct isa_ops replay_isa_32 = REPLAY_ISA(32), replay_isa_64 = REPLAY_ISA(64);
@@ -477,7 +578,7 @@ struct kernel *replay_kernel_new(struct itrace_reader *reader, size_t launch)
     made->base.slots = of->slots;
     made->base.code_bytes = of->code_bytes;
     made->base.code = &of->codes[0].code;
-    made->base.dynamic_shared_at = max_u64(of->dynamic_shared_at, sizeof(struct replay_block));
+    made->base.dynamic_shared_at = of->dynamic_shared_at;
     made->reader = reader;
     made->launch = launch;
     made->of = of;

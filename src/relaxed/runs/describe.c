@@ -216,6 +216,9 @@ bool relaxed_describe_launch(const struct system *system, const struct itrace *t
     if (launch->device)
         return err_set(err, "--sync relaxed: launch %llu is of another GPU than the first",
                        (unsigned long long)launch->number);
+    if (itrace_launch_cluster(launch) > 1)
+        return err_set(err, "--sync relaxed: launch %llu runs in clusters of blocks, which it does not know",
+                       (unsigned long long)launch->number);
     if (trace->lanes != gpu->warp_lanes)
         return err_set(err, "the trace has warps of %u lanes, and the system of %llu", trace->lanes,
                        (unsigned long long)gpu->warp_lanes);

@@ -9,8 +9,8 @@
 
 /* ---- the barrier ---- */
 
-/* Of a fragment that waits at it, behind the numbers of the block's own. */
-enum { CLUSTER_BARRIER = BARRIERS };
+/* Of a fragment that waits at it, behind the numbers of the block's own and of its groups of warps. */
+enum { CLUSTER_BARRIER = BARRIERS + GROUP_BARRIERS };
 
 void ptx_open_cluster(struct block *block)
 {

@@ -201,13 +201,13 @@ static uint64_t place_in_box(const struct move *move, uint64_t offset)
     return swizzled(move->map, move->shared_at + offset) - move->shared_at;
 }
 
-static void move_bytes(const struct move *move, uint64_t global, uint64_t offset, uint64_t bytes)
+/* `far`: where they are on the host. */
+static void move_bytes(const struct move *move, uint64_t global, char *far, uint64_t offset, uint64_t bytes)
 {
     const struct tensor *tensor = move->op->more;
     uint64_t place = place_in_box(move, offset);
     char *near = move->box ? move->box + place : NULL;
     bool writes = tensor->kind != TENSOR_LOAD;
-    char *far = access_bytes(move->w, move->op, move->lane, PTX_GLOBAL, global, bytes, writes);
     if (move->requests)
         async_request(move->w, move->lane, global, near, (move->shared_at + place) & (WINDOW_BYTES - 1),
                       bytes, writes);
@@ -239,15 +239,17 @@ static void move_row(const struct move *move, const struct row *row)
 {
     const struct tensor *tensor = move->op->more;
     uint64_t size = move->element_bytes, all = move->map->box[0] * size;
-    uint64_t unit = move->map->swizzle ? 16 : all;
+    uint64_t unit = move->map->swizzle ? 16 : all, first = row->first * size, end = row->end * size;
+    char *far = first < end ? access_bytes(move->w, move->op, move->lane, PTX_GLOBAL, row->global + first,
+                                           end - first, tensor->kind != TENSOR_LOAD)
+                            : NULL;
     for (uint64_t at = 0, part; at < all; at += part) {
         part = min_u64(unit - at % unit, all - at);
-        uint64_t from = at > row->first * size ? at : row->first * size;
-        uint64_t to = min_u64(at + part, row->end * size);
+        uint64_t from = max_u64(at, first), to = min_u64(at + part, end);
         if (tensor->kind == TENSOR_LOAD && (from > at || to < at + part))
             fill_bytes(move, row->box + at, part);
         if (from < to)
-            move_bytes(move, row->global + from, row->box + from, to - from);
+            move_bytes(move, row->global + from, far + (from - first), row->box + from, to - from);
     }
 }
 
