@@ -79,8 +79,7 @@ static bool are_same(const uint32_t *offsets, const uint32_t *known)
 static bool is_one_pass(uint32_t banks, const struct request *request)
 {
     return request->of.width == 32 && request->shared_bytes == 4 &&
-           (request->shared_layout == LAYOUT_SAME ||
-            (request->shared_layout == LAYOUT_DENSE && banks >= 32));
+           (request->shared_layout == LAYOUT_SAME || (request->shared_layout == LAYOUT_DENSE && banks >= 32));
 }
 
 uint32_t bank_passes(struct banks *banks, uint32_t count, const struct request *request)

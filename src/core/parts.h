@@ -353,7 +353,7 @@ static inline uint64_t lsu_room_at(const struct subcore *sub)
 }
 
 bool lsu_is_full(const struct sm *sm); /* until lsu_let_in is called */
-void lsu_let_in(struct sm *sm);                  /* warps that waited for room, if there is some */
+void lsu_let_in(struct sm *sm);        /* warps that waited for room, if there is some */
 void lsu_issue(struct sm *sm, struct sm_warp *w, const struct isa_timing *timing, const uint16_t *registers);
 void l1_reply(struct sm *sm, const struct event *event);
 void l1_send_waiting(struct sm *sm);

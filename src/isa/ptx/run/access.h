@@ -69,7 +69,8 @@ void access_resolve(struct warp *warp, const struct op *op, const struct access 
 bool access_is_one(const struct op *op);
 void access_check(struct warp *warp, const struct op *op, lanes who);
 
-/* One that is_words, by all lanes (access_words.c). False: it was not done, as something is unusual about it. */
+/* One that is_words, by all lanes (access_words.c). False: it was not done, as something is unusual about it.
+ */
 bool access_words(struct warp *warp, const struct op *op, const struct access *access);
 
 /* Before a fault of an access: raises one in its place if another stands before it in the program, and is as

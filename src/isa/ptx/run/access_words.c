@@ -1,5 +1,5 @@
-/* Words of shared memory, by all lanes of a warp: what most accesses of most kernels are. Addresses of 32 bits
- * are looked at as such, in a few vectors of the host. What is wrong or unusual is left to access.c. */
+/* Words of shared memory, by all lanes of a warp: what most accesses of most kernels are. Addresses of 32
+ * bits are looked at as such, in a few vectors of the host. What is wrong or unusual is left to access.c. */
 #include "ptx_run/access.h"
 #include "isa/request.h"
 #include "base/bits.h"

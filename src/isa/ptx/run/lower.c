@@ -600,8 +600,7 @@ static void fold_constant(struct lower *lower, uint32_t i, struct op *op)
         return;
     const struct flow_span *span = &lower->flow.spans[d->index];
     if (span->writes != 1 || span->at_entry || span->from != i ||
-        (op->run.alu != lower->moves[0] && op->run.alu != lower->moves[1] &&
-         op->run.alu != lower->moves[2]))
+        (op->run.alu != lower->moves[0] && op->run.alu != lower->moves[1] && op->run.alu != lower->moves[2]))
         return;
     lower->places[d->index] = op->a;
     op->run.alu = move_nothing;

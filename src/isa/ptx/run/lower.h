@@ -17,7 +17,7 @@ struct lower {
     uint32_t constants_at; /* places from here on are of constants */
     alu_fn *moves[3];      /* executors of mov.b16, .b32, .b64 */
     uint32_t frame;        /* bytes used so far */
-    uint32_t *table;  /* constants by digest: number + 1 */
+    uint32_t *table;       /* constants by digest: number + 1 */
     uint32_t table_size;
     uint32_t *reads;             /* by register: how often it is read; made when it is asked for */
     const struct ptx_inst *inst; /* the one at hand */
