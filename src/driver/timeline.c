@@ -121,7 +121,12 @@ static void free_texts(struct timeline *timeline)
 
 static void take_sample(void *user, const struct machine_sample *sample)
 {
-    ledger_add_sample(user, sample);
+    ledger_add_sample(user, &(struct series_head){.bytes = sizeof *sample}, sample);
+}
+
+static void take_part_sample(void *user, const struct machine_part_sample *sample)
+{
+    ledger_add_sample(user, &(struct series_head){.is_part = true, .bytes = sizeof *sample}, sample);
 }
 
 bool timeline_new(struct driver *driver, struct err *err)
@@ -144,6 +149,7 @@ bool timeline_new(struct driver *driver, struct err *err)
         .checkpoint = checkpoint_of(made),
         .series_cycles = driver->ledger.folder ? timing->series_cycles : 0,
         .sample = take_sample,
+        .sample_part = take_part_sample,
         .sample_user = &driver->ledger,
         .measures = timing->write_load,
         .placement = timing->placement};

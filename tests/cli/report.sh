@@ -44,6 +44,43 @@ refuses '--series needs a file' run --series 1000 true
 refuses '--series needs a file' bench saxpy --series 1000
 refuses '--series needs --mode timing' bench saxpy --mode functional --series 1000 --json x.json
 
+# Of links and of pages that move, too: sums over samples are what the run has as sums.
+for threads in 1 2; do
+    run bench allreduce --gpus 4 "${small[@]}" --series 2000 --threads "$threads" --json "links$threads.json"
+    expect_status 0
+done
+run bench fir --system r9nano-x4 --unified 4 --set paging.policy=esi --mode timing --series 2000 --json pages.json
+expect_status 0
+python3 - <<'END' || fail 'samples of links and pages'
+import json
+one, two, moved = (json.load(open(name + ".json")) for name in ("links1", "links2", "pages"))
+assert one["series"] == two["series"], "samples of links depend on the number of threads"
+def spans(run):
+    times = run["series"]["gpus"][0]["time_ps"]
+    return [b - a for a, b in zip([0] + times, times)]
+for run in (one, moved):
+    links, span = {link["name"]: link for link in run["links"]}, spans(run)
+    assert {part["name"] for part in run["series"]["links"]["list"]} == {name for name, link in links.items() if sum(link["bytes"])}
+    for part in run["series"]["links"]["list"]:
+        at, values = part["samples"], part["values"]
+        assert at == sorted(set(at)) and 0 <= at[0] and at[-1] < len(span)
+        assert len(values) == len(run["series"]["links"]["rows"]) == 4 and all(len(row) == len(at) for row in values)
+        assert all(0 <= value <= 100 for row in values[:2] for value in row), "busier than all of the time"
+        for back in (0, 1):
+            busy = sum(value / 100 * span[i] for i, value in zip(at, values[back]))
+            real, sent = links[part["name"]], sum(value * span[i] * 1e-12 for i, value in zip(at, values[2 + back]))
+            last = run["time_ps"] - sum(span) # a part of a sample at the end is not there
+            assert real["busy_ps"][back] - last - 1 <= busy <= real["busy_ps"][back] + 1, (part["name"], busy, real)
+            assert real["bytes"][back] - last * real["bytes_per_s"] * 1e-12 - 1 <= sent <= real["bytes"][back] + 1, (part["name"], sent, real)
+assert "pages" not in one["series"]
+pages = moved["series"]["pages"]
+rows = [row[0] for row in pages["rows"]]
+for row, metric in (("pages received", "heddle__pages_received.sum"), ("page bytes", "heddle__page_bytes.sum")):
+    got = sum(sum(part["values"][rows.index(row)]) for part in pages["list"])
+    assert got == moved["kernels"][0]["metrics"][metric] > 0, (row, got)
+assert len(pages["list"]) == 4 and pages["list"][2]["name"] == "GPU 0, member 2"
+END
+
 # ---- the page ----
 
 run report run.json functional.json

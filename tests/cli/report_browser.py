@@ -168,6 +168,26 @@ def look_at_keyboard(page):
     quiet(page, "keyboard")
 
 
+def look_at_links(page, run, ends):
+    """A strip for each way of a link that was used, and its mean and highest use as the samples have them."""
+    times = run["series"]["gpus"][0]["time_ps"]
+    span = [b - a for a, b in zip([0] + times, times)]
+    wanted = {}
+    for link in run["series"]["links"]["list"]:
+        a, b = ends(link["name"])
+        for back, name in enumerate((f"{a} to {b}", f"{b} to {a}")):
+            if any(link["values"][back]):
+                wanted[name] = [link["name"], sum(v * span[i] for i, v in zip(link["samples"], link["values"][back])) / times[-1], max(link["values"][back])]
+    strips = page.run("return [...document.querySelectorAll('[data-strip]')].map((s) => s.dataset.strip)")
+    expect(strips == list(wanted), "strips", strips)
+    rows = page.run("return [...[...document.querySelectorAll('table')].find((t) => t.caption && t.caption.innerText === 'Use of links over time').tBodies[0].rows].map((r) => [...r.cells].map((c) => c.innerText))")
+    expect(len(rows) == len(wanted), "ways of links", rows)
+    for name, link, mean, most, *_ in rows:
+        expect(link == wanted[name][0] and abs(float(mean) - wanted[name][1]) < 0.002 and abs(float(most) - wanted[name][2]) < 0.02, name, mean, most, wanted[name])
+    broken = page.run("return [...document.querySelectorAll('[data-link]')].filter((l) => /undefined|NaN/.test(l.getAttribute('d'))).length")
+    expect(not broken, "links without ends")
+
+
 def look_at_others(page):
     open_report(page, "amd")
     select(page, "tab-kernels")
@@ -179,6 +199,16 @@ def look_at_others(page):
     expect(links == [link["name"] for link in run["links"]], "links", links)
     for link in run["links"]:
         expect(link["name"] in text(page), link["name"])
+    look_at_links(page, run, lambda name: name.split("-"))
+    open_report(page, "pages")
+    run = json.load(open(f"{folder}/pages.json"))
+    select(page, "tab-gpus")
+    look_at_links(page, run, lambda name: [name, "pcie"])
+    pages = run["series"]["pages"]
+    moved = [row[0] for row, *all in zip(pages["rows"], *(part["values"] for part in pages["list"])) if any(map(any, all))]
+    drawn = page.run("return [...document.querySelectorAll('[data-pages]')].map((c) => [c.dataset.pages, [...c.querySelectorAll('.key li')].map((l) => l.innerText)])")
+    expect([name for name, _ in drawn] == moved and "pages received" in moved, "pages over time", drawn, moved)
+    expect(drawn[0][1] == [part["name"] for part in pages["list"] if any(part["values"][0])], "by GPU", drawn[0])
     open_report(page, "functional")
     select(page, "tab-kernels")
     expect("functional mode" in text(page), "a run without time")
@@ -225,7 +255,7 @@ with Browser(1280, 900) as page:
     for scheme, width in (("light", 1280), ("dark", 1280), ("light", 400)):
         page.size(width, 900)
         page.colours(scheme)
-        for name in ("cuda", "amd", "gpus", "compared", "measured"):
+        for name in ("cuda", "amd", "gpus", "pages", "compared", "measured"):
             open_report(page, name)
             look_at_all(page, f"{name} {scheme} {width}")
 sys.exit(bool(failures))

@@ -14,6 +14,8 @@ run bench matmul_tiled --m 64 --n 64 --k 64 --mode timing --system r9nano --json
 expect_status 0
 run bench allreduce --gpus 4 --mode timing --set gpu.sm_count=8 --set 'dispatch.gpcs=8' --series 2000 --json gpus.json
 expect_status 0
+run bench fir --system r9nano-x4 --unified 4 --set paging.policy=esi --mode timing --series 2000 --json pages.json
+expect_status 0
 run bench saxpy --json functional.json
 expect_status 0
 python3 - <<'END'
@@ -40,7 +42,7 @@ def line(fields):
 open("real.csv", "w").write(line(columns) + line(["", "", "", "", "", "us", "Kbyte"]) +
                             line(["0", "1", "a", "h", "matmul_tiled(float*)", "11.5", "40"]))
 END
-for name in cuda amd gpus functional evil poor; do
+for name in cuda amd gpus pages functional evil poor; do
     run report "$name.json" -o "$name.html"
     expect_status 0
 done

@@ -46,6 +46,27 @@ function overTime(title, times, lines, unit, most) {
     return [wideDrawing(24, drawing(f.width, f.height, title, parts)), lines.length > 1 ? key(lines.map((line, i) => [line.name, line.paint || colour(i)])) : null];
 }
 
+/* A strip for each row, one under the other: the height in it is the value. rows: { name, values, paint }. */
+function strips(title, times, rows, unit, most) {
+    const row = 24, f = { width: 960, left: 150, right: 66, top: 8 }, height = f.top + row * rows.length + 26, end = times.length ? times[times.length - 1] : 1;
+    const x = (time) => f.left + ((f.width - f.left - f.right) * time) / end, parts = [];
+    for (const tick of ticks(end, 8))
+        parts.push(draw("path", { class: "grid-line", d: `M${x(tick)} ${f.top}V${height - 24}` }), label(x(tick), height - 6, "middle", numbers.text(tick, "ps"), "small"));
+    rows.forEach(({ name, values, paint }, number) => {
+        const floor = f.top + row * (number + 1) - 3, y = (value) => (floor - ((row - 5) * Math.min(value, most)) / most).toFixed(1);
+        let path = `M${x(0).toFixed(1)} ${floor}`, at = 0;
+        times.forEach((time, i) => {
+            /* where nothing changes, the path goes on */
+            if (values[i] !== at) path += `H${x(i ? times[i - 1] : 0).toFixed(1)}V${y(values[i])}`;
+            at = values[i];
+        });
+        path += `H${x(end).toFixed(1)}V${floor}Z`;
+        parts.push(draw("path", { class: "grid-line", d: `M${f.left} ${floor}H${f.width - f.right}` }), label(f.left - 8, floor - 3, "end", name, "small"),
+            titled(draw("path", { d: path, fill: paint, "data-strip": name }), name), label(f.width - f.right + 6, floor - 3, "start", numbers.text(Math.max(...values), unit), "small"));
+    });
+    return wideDrawing(36, drawing(f.width, height, title, parts));
+}
+
 /* roofs: { name, flops } (a second), bandwidth (bytes a second), points: { name, intensity, flops, paint } */
 function roofline(roofs, bandwidth, points) {
     const f = { width: 560, height: 330, left: 76, right: 18, top: 16, bottom: 46 };
