@@ -145,6 +145,71 @@ grep -q 'ld.global.f32 *%' bare.html && fail 'sources in spite of --no-sources'
 run report run.json functional.json -o again.html
 expect_same_file 'two reports of one run' run.html again.html
 
+# ---- sweeps and studies ----
+
+run caches --generate zipf:footprint=1MiB --tiles 4 --snoop 1 --machine private --accesses 20k \
+    --sweep l1.size=4KiB..16KiB,l1.ways=1:3,l2.size=128KiB:512KiB --json sweep.json
+expect_status 0
+run caches --generate zipf --tiles 4 --accesses 20k --json alone.json
+expect_status 0
+cat >little.ini <<'END'
+[study]
+title = Do <b>bytes</b> a second matter?
+workloads = saxpy
+systems = h200
+[workload.saxpy]
+options = --n 4096
+[axis.dram]
+set = dram.bandwidth
+values = 100GB/s 2TB/s
+END
+run study little.ini --json little.json
+expect_status 0
+run report sweep.json alone.json little.json run.json -o experiments.html
+expect_status 0
+run report sweep.json
+expect_line err '^heddle: report sweep\.html: any browser shows it$'
+python3 - <<'END' || fail 'sweeps and studies in the page'
+import json, re
+page = open("experiments.html", encoding="utf-8").read()
+data = json.loads(re.search(r'id="data">(.*?)</script>', page, re.S).group(1))
+assert len(data["runs"]) == 1 and [sweep["path"] for sweep in data["sweeps"]] == ["sweep.json", "alone.json"]
+sweep, alone = data["sweeps"]
+theirs = json.load(open("sweep.json"))
+names = [row[0] for row in sweep["keys"]]
+counters = [row[0] for row in sweep["counters"]]
+assert all(row[2] for row in sweep["keys"] + sweep["counters"]), "a row without help"
+assert len(sweep["points"]) == len(theirs["configurations"]) > 4 and sweep["impossible"] == theirs["left_out"]
+assert sweep["levels"] == 2 and alone["levels"] == 1 and len(alone["points"]) == 1
+for point, one in zip(sweep["points"], theirs["configurations"]):
+    config, result = one["config"], one["result"]
+    assert point[names.index("l1.size")] == config["l1"]["bytes"] and point[names.index("l2.line")] == config["l2"]["line_bytes"]
+    assert point[names.index("machine")] == "private"
+    assert point[len(names):] == [result["accesses"]] + [result[level][name] for level in ("l1", "l2") for name in counters]
+study, = data["studies"]
+theirs = json.load(open("little.json"))
+assert study["title"] == theirs["title"] and [figure["title"] for figure in study["figures"]] == [figure["title"] for figure in theirs["figures"]]
+near = lambda a, b: abs(a - b) <= 1e-6 * abs(b)
+assert all(near(*cells) for a, b in zip(study["figures"], theirs["figures"]) for one, two in zip(a["rows"], b["rows"], strict=True) for cells in zip(one["cells"], two["cells"], strict=True))
+for point, one in zip(study["points"], theirs["points"], strict=True):
+    assert point["labels"] == [one["labels"][axis["name"]] for axis in theirs["axes"]] and point["state"] == "done"
+    values = {row[0]: value for row, value in zip(study["metrics"], point["values"]) if value is not None}
+    assert values.keys() == one["metrics"].keys() and all(near(values[name], value) for name, value in one["metrics"].items())
+assert ["dram__bytes.sum", "byte"] in [row[:2] for row in study["metrics"]]
+damaged = json.load(open("little.json"))
+damaged["figures"][0]["rows"][0]["cells"].pop()
+json.dump(damaged, open("damaged_study.json", "w"))
+json.dump({**json.load(open("little.json")), "layout": 9}, open("other_study.json", "w"))
+damaged = json.load(open("sweep.json"))
+damaged["configurations"][1]["result"].pop("l1")
+json.dump(damaged, open("damaged_sweep.json", "w"))
+END
+refuses 'damaged_study\.json: this study is damaged' report damaged_study.json
+refuses 'other_study\.json: its layout is 9' report other_study.json
+refuses 'damaged_sweep\.json: this sweep is damaged' report damaged_sweep.json
+refuses '--ncu: expected a run' report sweep.json --ncu real.csv
+refuses '-o would write over sweep\.json' report run.json sweep.json -o sweep.json
+
 # ---- hostile names ----
 
 python3 - <<'END'

@@ -228,6 +228,49 @@ def look_at_others(page):
     expect(page.run("return document.querySelector('img').naturalWidth") > 0, "a drawing")
 
 
+def card(page, title):
+    """Text of the table, and the figures of the plot, in the card with this title."""
+    return page.run('''const card = [...document.querySelectorAll('section.card')].find((c) => c.querySelector('h3').innerText === arguments[0]), table = card.querySelector('table');
+        return [table && [...table.tBodies[0].rows].map((r) => [...r.cells].map((c) => c.innerText)), [...card.querySelectorAll('[data-value]')].map((v) => Number(v.dataset.value))]''', title)
+
+
+def same(some, others):
+    """The page's data have seven digits."""
+    return len(some) == len(others) and all(abs(a - b) <= 1e-6 * abs(b) for a, b in zip(some, others))
+
+
+def look_at_experiments(page):
+    """A study and a sweep, without a run."""
+    open_report(page, "experiments")
+    study, sweep = (json.load(open(f"{folder}/{name}.json")) for name in ("little", "sweep"))
+    expect(tabs(page) == ["tab-experiments"], "tabs", tabs(page))
+    expect(text(page, "h1") == study["title"], "a title with markup is shown as it is", text(page, "h1"))
+    for shown in study["figures"]:
+        rows, drawn = card(page, shown["title"])
+        expect([row[0] for row in rows] == [row["name"] for row in shown["rows"]], "rows of a figure", rows)
+        cells = [row["cells"][i] for i in range(len(shown["columns"])) for row in shown["rows"]]
+        expect(same(drawn, cells), shown["title"], drawn, cells)
+    times = [point["metrics"]["gpu__time_duration.sum"] for point in study["points"]]
+    rows, _ = card(page, "Points")
+    expect(len(rows) == len(times) and "done" in rows[0], "points", rows)
+    _, drawn = card(page, "Any metric")
+    expect(same(sorted(drawn), sorted(times)), "a metric of points", drawn, times)
+    rates = [100 * (one["result"]["l1"]["read_misses"] + one["result"]["l1"]["write_misses"]) / (one["result"]["l1"]["reads"] + one["result"]["l1"]["writes"]) for one in sweep["configurations"]]
+    _, drawn = card(page, "Counts by configuration")
+    expect(same(sorted(drawn), sorted(rates)), "miss rates", drawn)
+    page.run('''const s = [...document.querySelectorAll('select')].find((s) => [...s.options].some((o) => o.innerText === 'L2 evictions'));
+        s.value = [...s.options].findIndex((o) => o.innerText === 'L2 evictions'); s.dispatchEvent(new Event('change'))''')
+    _, drawn = card(page, "Counts by configuration")
+    expect(sorted(drawn) == sorted(one["result"]["l2"]["evictions"] for one in sweep["configurations"]), "L2 evictions", drawn)
+    rows, _ = card(page, "Configurations")
+    expect([row[:3] for row in rows[:2]] == [["4KiB", "1", "128KiB"], ["4KiB", "1", "512KiB"]], "configurations", rows[:2])
+    page.run('''[...document.querySelectorAll('th button')].find((b) => b.innerText.startsWith('L1 misses')).click()''')
+    rows, _ = card(page, "Configurations")
+    misses = [int(row[4].replace(",", "")) for row in rows]
+    expect(misses == sorted(misses, reverse=True) and len(set(misses)) > 3, "sorted by misses", misses)
+    quiet(page, "experiments")
+
+
 def look_at_evil(page):
     open_report(page, "evil")
     for tab in tabs(page):
@@ -250,12 +293,13 @@ with Browser(1280, 900) as page:
     look_at_cuda(page)
     look_at_keyboard(page)
     look_at_others(page)
+    look_at_experiments(page)
     look_at_evil(page)
     look_at_poor(page)
     for scheme, width in (("light", 1280), ("dark", 1280), ("light", 400)):
         page.size(width, 900)
         page.colours(scheme)
-        for name in ("cuda", "amd", "gpus", "pages", "compared", "measured"):
+        for name in ("experiments", "cuda", "amd", "gpus", "pages", "compared", "measured"):
             open_report(page, name)
             look_at_all(page, f"{name} {scheme} {width}")
 sys.exit(bool(failures))

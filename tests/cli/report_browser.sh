@@ -42,6 +42,27 @@ def line(fields):
 open("real.csv", "w").write(line(columns) + line(["", "", "", "", "", "us", "Kbyte"]) +
                             line(["0", "1", "a", "h", "matmul_tiled(float*)", "11.5", "40"]))
 END
+run caches --generate zipf:footprint=1MiB --tiles 4 --snoop 1 --machine private --accesses 20k \
+    --sweep l1.size=4KiB..16KiB,l1.ways=1:4,l2.size=128KiB:512KiB --json sweep.json
+expect_status 0
+cat >little.ini <<'END'
+[study]
+title = Do <b>bytes</b> a second matter?
+workloads = saxpy vecadd
+systems = h200
+baseline = dram=2TB/s
+[workload.saxpy]
+options = --n 4096
+[workload.vecadd]
+options = --n 8192
+[axis.dram]
+set = dram.bandwidth
+values = 100GB/s 2TB/s
+END
+run study little.ini --json little.json
+expect_status 0
+run report little.json sweep.json -o experiments.html
+expect_status 0
 for name in cuda amd gpus pages functional evil poor; do
     run report "$name.json" -o "$name.html"
     expect_status 0
