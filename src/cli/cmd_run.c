@@ -244,6 +244,8 @@ static bool goes_with_cores(const struct run_request *request, struct err *err)
                err_set(err, "--set %.80s: expected --cpu NAME with it", request->cpu_settings[0]);
     if (request->check.checks)
         return err_set(err, "--check has no timing, so it does not go with --cpu");
+    if (timing->live && !timing->shared)
+        return err_set(err, "--live shows a GPU, and this program with --cpu names none: expected --system");
     return !(timing->checkpoint || timing->resume || timing->record || timing->attach) ||
            err_set(err,
                    "run: simulated CPU cores (%.80s) do not go with --checkpoint, --resume, --record or "

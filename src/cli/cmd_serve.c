@@ -25,6 +25,7 @@ static const struct option_row options[] = {
     {"--ranks", "N", NULL}, /* says why not */
     {"--programs", "N", "begin when N programs are attached, and end when all of them have gone"},
     {"--patience", "TIME", "let time pass without a program that makes no call for so long, such as 2s"},
+    LIVE_OPTION,
     {"--quiet", NULL, "do not tell who comes and goes"},
     {NULL, NULL, NULL},
 };
@@ -76,6 +77,8 @@ static int serve(const struct serve_request *request, const struct system *syste
                                 .programs = (uint32_t)request->programs,
                                 .patience_s = (double)request->patience_ps * 1e-12,
                                 .interrupt = &interrupted,
+                                .show = request->timing.live,
+                                .tell_shown = timing_tell_shown,
                                 .tell = request->quiet ? NULL : tell};
     struct serve_counts counts;
     struct err err;
@@ -92,7 +95,7 @@ static int serve_system(const struct serve_request *request)
 {
     struct system system;
     struct err err;
-    if (!timing_load_system(&request->timing, &system, &err))
+    if (!timing_check_live(&request->timing, &err) || !timing_load_system(&request->timing, &system, &err))
         return complain(EXIT_USAGE, &err);
     int status = serve(request, &system);
     system_fini(&system);

@@ -200,7 +200,7 @@ static void set_environment(const struct run *run)
     set_path("HEDDLE_RECORD", timing->record);
     set_or_not("HEDDLE_CHECK", run->request->check.checks);
     set_or_not("HEDDLE_CHECK_SHOW", run->request->check.show);
-    set_or_not("HEDDLE_LIVE", timing->live);
+    set_or_not("HEDDLE_LIVE", timing->shared ? NULL : timing->live); /* else the machine's process shows it */
     set_path("HEDDLE_TIMELINE", timing->picture.path);
     set_or_not("HEDDLE_TIMELINE_DETAIL", timing->picture.detail);
     set_or_not("HEDDLE_TIMELINE_WINDOW", timing->picture.window);
@@ -387,6 +387,8 @@ static bool start_machine(struct run *run, struct err *err)
     struct serve_options how = {.path = run->machine_path.at,
                                 .system = run->system,
                                 .threads = run->threads,
+                                .show = run->request->timing.live,
+                                .tell_shown = timing_tell_shown,
                                 .patience_s = run->cpu                      ? 0
                                               : run->system->spec.nodes > 1 ? SHARED_MACHINE_RANK_PATIENCE_S
                                                                             : SHARED_MACHINE_PATIENCE_S};

@@ -280,12 +280,18 @@ bool timing_check_picture(const struct timing_request *request, struct err *err)
 
 bool timing_check_live(const struct timing_request *request, struct err *err)
 {
-    const char *other = request->attach         ? "--attach"
-                        : request->shared       ? "a machine in another process"
-                        : ranks_job().count > 1 ? "several ranks"
-                                                : NULL;
-    return !request->live ||
-           (other ? err_set(err, "--live does not go with %s", other) : live_is_possible(err));
+    if (!request->live)
+        return true;
+    if (request->attach)
+        return err_set(err,
+                       "--live does not go with --attach: give it to `heddle serve`, which has the machine");
+    return ranks_job().count > 1 ? err_set(err, "--live does not go with several ranks")
+                                 : live_is_possible(err);
+}
+
+void timing_tell_shown(const char *url)
+{
+    fprintf(stderr, "heddle: live view at %s\n", url);
 }
 
 bool timing_check(const struct timing_request *request, struct err *err)

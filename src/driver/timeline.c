@@ -142,7 +142,7 @@ bool timeline_new(struct driver *driver, struct err *err)
                    .share_code = timing->share_code,
                    .profile = timing->profile},
         .islands_apart = timing->islands_apart,
-        .windows = timing->windows ? timing->windows : onlooker_windows(driver->onlooker),
+        .windows = timing->windows ? timing->windows : look_windows(driver->onlooker),
         .interrupt = driver->options.interrupt ? driver->options.interrupt : &driver->interrupt,
         .progress = made->watch.line.terminal ? driver_watch_show : NULL,
         .user = &made->watch,
@@ -673,7 +673,7 @@ static void advance_or_turn(struct driver *driver, uint64_t ps, uint32_t looks)
     note_links(driver);
     const char *failure = failure_of(timeline, good, &why);
     if (failure)
-        onlooker_hold(driver, failure);
+        look_hold(driver->onlooker, failure);
     pthread_mutex_unlock(&timeline->lock);
     pthread_mutex_lock(&driver->commands.lock);
     if (!good)

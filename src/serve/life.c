@@ -50,6 +50,7 @@ static bool make_machine(struct serve *serve, struct err *err)
     struct machine_options machine = {.threads = serve->options->threads,
                                       .interrupt = serve->options->interrupt,
                                       .caches = serve->options->caches,
+                                      .windows = look_windows(serve->look),
                                       .progress = note_progress,
                                       .user = serve};
     if (!write_description(serve, err))
@@ -107,8 +108,14 @@ struct serve *serve_new(const struct serve_options *options, struct err *err)
     serve->until_ps = UINT64_MAX;
     text_add(&serve->description, "%s.ini", options->path);
     if (make_plan(serve, err) && door_open(&serve->door, options->path, err)) {
-        if (make_machine(serve, err))
+        bool good = serve_show_init(serve, err) && make_machine(serve, err);
+        if (good && serve_show_begin(serve, err))
             return serve;
+        if (good) {
+            machine_free(serve->machine);
+            unlink(serve->description.at);
+        }
+        look_free(serve->look);
         door_close(&serve->door);
     }
     text_fini(&serve->description);
@@ -118,6 +125,7 @@ struct serve *serve_new(const struct serve_options *options, struct err *err)
 
 void serve_free(struct serve *serve, struct serve_counts *counts)
 {
+    look_free(serve->look);
     close_all(serve);
     unlink(serve->description.at);
     door_close(&serve->door);

@@ -51,6 +51,8 @@ struct serve_options {
     struct serve_live *live; /* or NULL */
     const _Atomic int *interrupt;
     void (*tell)(void *user, const char *line); /* who comes and goes; or NULL */
+    const char *show; /* a page shows it: as of --live (live_wish_parse); or NULL. Where it is: */
+    void (*tell_shown)(const char *url);
     void *user;
 };
 

@@ -265,7 +265,15 @@ function showLegend(used) {
     fill(byId("legend"), items);
 }
 
+// Of a machine that several programs are attached to, these are there instead of one program's streams.
+function showPrograms() {
+    byId("streams-title").textContent = "Programs";
+    const rows = state.programs.map((p) => [p.number, p.state, whole(p.running), whole(p.waiting), p.node]);
+    fill(byId("streams"), table(["program", "state", "under way#", "not begun#", "node#"], rows, "No program is attached."));
+}
+
 function showStreams() {
+    if (state.programs) return showPrograms();
     const rows = state.streams.map((s) => {
         const waits = s.queue.flatMap((c) => c.waits.map((w) => "stream " + w.stream + " (command " + w.number + ")"));
         return ["GPU " + s.gpu, s.id, whole(s.done) + " of " + whole(s.submitted), s.queue.map((c) => c.kind).join(", "),
