@@ -201,7 +201,7 @@ static int tell(struct run *run, const struct system *system, const char *system
     if (how.signal && isatty(STDERR_FILENO))
         fputs("\r\033[K", stderr); /* the progress line that the program could not wipe */
     fputs(summary.at, stderr);
-    if (!cmd_timeline_tell(run->folder, &request->timing.picture, stderr, &err))
+    if (!cmd_timeline_tell(run->folder, &request->timing.picture, run->picture.plan.path, stderr, &err))
         status = complain(status ? status : EXIT_FAILED, &err);
     text_fini(&summary);
     launches_fini(&lines);

@@ -42,6 +42,14 @@ struct timing_request {
             "show the run on a page of this machine while it goes on; --live=paused: it waits there first"   \
     }
 
+#define TIMELINE_OPTIONS                                                                                     \
+    {"--timeline", "FILE",                                                                                   \
+     "draw what happens when, for ui.perfetto.dev; FILE.json: as Chrome's trace events"},                    \
+        {"--timeline-detail", "calls|kernels|blocks|all", "how much of it (blocks unless told)"},            \
+    {                                                                                                        \
+        "--timeline-window", "FROM..TO", "only this simulated time, such as 10us..1ms, 2ms.. or ..1ms"       \
+    }
+
 #define TIMING_OPTIONS                                                                                       \
     {"--mode", "MODE", "functional: what is computed; timing: how long it takes, too"},                      \
         {"--system", "NAME|FILE", "the system to simulate (h200 unless told; `heddle params gpu`)"},         \
@@ -57,11 +65,7 @@ struct timing_request {
         {"--write-load", "FILE", "write what it took to simulate each part of the system, for --placement"}, \
         {"--placement", "FILE", "ranks get parts that took about as long in the run that wrote this file"},  \
         {"--seat", "N", "which of its programs this is, from 1; unless told, the next one"},                 \
-        {"--timeline", "FILE",                                                                               \
-         "draw what happens when, for ui.perfetto.dev; FILE.json: as Chrome's trace events"},                \
-        {"--timeline-detail", "calls|kernels|blocks|all", "how much of it (blocks unless told)"},            \
-        {"--timeline-window", "FROM..TO", "only this simulated time, such as 10us..1ms, 2ms.. or ..1ms"},    \
-        LIVE_OPTION,                                                                                         \
+        TIMELINE_OPTIONS, LIVE_OPTION,                                                                       \
         {"--kernels", "LIST",                                                                                \
          "time only launches such as 3-5, counted from 0, or of kernels such as 'scale*'; others just run"}, \
         {"--max-cycles", "N", "cycles after which a kernel fails, as if it never ended; 0: no limit"},       \

@@ -18,7 +18,8 @@ struct rank_job {
 struct serve {
     const struct serve_options *options;
     struct machine *machine;
-    struct look *look; /* somebody may look at it; or NULL */
+    struct look *look;             /* somebody may look at it; or NULL */
+    struct track_picture *picture; /* that is drawn of it; or NULL */
     struct door door;
     struct text description; /* the path of its file */
     struct seat_plan plan;

@@ -29,6 +29,11 @@ bool serve_take_turn(struct serve *serve, uint64_t until_ps, enum serve_turn *tu
     return serve_pass_time(serve, err);
 }
 
+struct track_picture *serve_picture(const struct serve *serve)
+{
+    return serve->picture;
+}
+
 uint64_t serve_time(const struct serve *serve)
 {
     return machine_time(serve->machine);
