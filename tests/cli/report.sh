@@ -332,6 +332,50 @@ for row, launch in zip(launches, run["launches"]):
     for name, value in zip(head[11:], row[11:]):
         assert abs(float(value.replace(",", "")) - launch["metrics"][name]) < 1e-5, (name, value)
 END
+# Launches of one name with several shapes are paired by shape and in their order; a kernel that has another name now, or
+# is gone, is named.
+python3 - <<'END'
+import copy, json
+run = json.load(open("real.json"))
+one, time, inst = run["launches"][0], "gpu__time_duration.sum", "smsp__inst_executed.sum"
+def write(name, kernels):
+    out = {**run, "launches": [], "kernels": []}
+    for kernel, launches in kernels:
+        for grid, ns in launches:
+            launch = copy.deepcopy(one)
+            launch.update(name=kernel, kernel=kernel, grid=[grid, 1, 1])
+            launch["metrics"].update({time: ns, inst: 10 * ns})
+            out["launches"].append(launch)
+        whole = copy.deepcopy(run["kernels"][0])
+        whole.update(name=kernel, kernel=kernel, launches=len(launches))
+        whole["metrics"].update({time: sum(ns for _, ns in launches), inst: 10 * sum(ns for _, ns in launches)})
+        out["kernels"].append(whole)
+    json.dump(out, open(name, "w"))
+write("shapes_a.json", [("gemm", [(8, 100), (64, 1000), (8, 120), (16, 300)]), ("old_name", [(5, 50), (6, 60)]), ("gone", [(4, 10)]), ("same", [(1, 7)])])
+write("shapes_b.json", [("gemm", [(64, 2000), (8, 110), (8, 120), (32, 450), (8, 130)]), ("new_name", [(5, 100), (6, 60)]), ("came", [(4, 10), (4, 11)]), ("same", [(2, 7)])])
+END
+run compare shapes_a.json shapes_b.json -o shapes.html
+expect_status 0
+python3 - <<'END' || fail "pairs of launches: $(cat out)"
+import json, re
+data = json.loads(re.search(r'id="data">(.*?)</script>', open("shapes.html", encoding="utf-8").read(), re.S)[1])
+compared, = data["compared"]
+rows = {(row["name"], row["shape"].split("x(")[0]): (row["launches"], row["before"], row["after"]) for row in compared["kernels"]}
+assert rows == {("gemm", "(8, 1, 1)"): (2, 220, 230), ("gemm", "(64, 1, 1)"): (1, 1000, 2000), ("gemm", "(32, 1, 1)"): (1, 300, 450),
+                ("new_name (was old_name)", "(5, 1, 1)"): (1, 50, 100), ("new_name (was old_name)", "(6, 1, 1)"): (1, 60, 60), ("same", "(2, 1, 1)"): (1, 7, 7)}, rows
+changed, = [row for row in compared["kernels"] if row["shape"].startswith("(32")]
+assert changed["shape"] == "(32, 1, 1)x(256, 1, 1), was (16, 1, 1)x(256, 1, 1)", changed["shape"]
+moved = {name: values for name, _, _, *values in changed["moved"]}
+assert moved["smsp__inst_executed.sum"] == [3000, 4500, 50], moved
+only = sorted(compared["only"])
+assert only == ["came: 2 launches only in the other run, the baseline has no such kernel",
+                "gemm (8, 1, 1)x(256, 1, 1): 1 launch only in the other run",
+                "gone: 1 launch only in the baseline, the other run has no such kernel"], only
+END
+expect_line out '^new_name \(was old_name\) +1 '
+expect_line out '^    grid and block \(64, 1, 1\)x\(256, 1, 1\)$'
+expect_line out '^  gone: 1 launch only in the baseline, the other run has no such kernel$'
+
 run compare real.json --ncu real.csv
 expect_status 0
 expect_line out '3 launches in both'

@@ -4,7 +4,7 @@
  * keep their order until a head is pressed. */
 function sortedTable(caption, columns, rows, options) {
     const { chosen, first, descending } = options || {};
-    let by = options && options.unsorted ? -1 : first || 0, down = descending !== false, word = "";
+    let by = options && options.unsorted ? -1 : options && options.by ? columns.findIndex((column) => column.name === options.by) : first || 0, down = descending !== false, word = "";
     const body = el("tbody", {});
     const heads = columns.map((column, number) => el("th", { scope: "col", class: column.text ? null : "n", title: column.help },
         el("button", { type: "button", onclick: () => { down = by === number ? !down : !column.text; by = number; update(); } },
