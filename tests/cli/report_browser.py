@@ -51,6 +51,33 @@ return [...document.querySelectorAll('button, input, select, a, img, svg[role=im
     .filter((e) => !named(e) && !(e.closest('svg') && e.tagName !== 'svg') && e.innerText !== undefined && !(e.tagName === 'TH' && !e.offsetWidth))
     .map((e) => e.outerHTML.slice(0, 120))"""
 
+# Landmarks, headings in their order, heads of tables, what drawings say, and what the keyboard can move.
+ACCESS = """
+const wrong = [];
+for (const mark of ['header', 'main', 'h1']) if (document.querySelectorAll(mark).length !== 1) wrong.push(mark);
+const shown = (e) => e.getClientRects().length > 0;
+let level = 0;
+for (const h of document.querySelectorAll('h1, h2, h3, h4')) {
+    if (!shown(h)) continue;
+    const now = Number(h.tagName[1]);
+    if (now > level + 1) wrong.push('h' + level + ' then ' + h.outerHTML.slice(0, 60));
+    level = now;
+}
+for (const table of document.querySelectorAll('table')) {
+    const heads = [...table.querySelectorAll('th')];
+    if (table.tHead && heads.some((th) => !['col', 'row'].includes(th.scope) || !th.textContent.trim())) wrong.push('th: ' + table.outerHTML.slice(0, 80));
+    if (heads.some((th) => th.querySelector('button')) && heads.filter((th) => ['ascending', 'descending'].includes(th.getAttribute('aria-sort'))).length > 1) wrong.push('aria-sort');
+}
+for (const svg of document.querySelectorAll('svg')) if ((svg.getAttribute('aria-label') || '').length < 20) wrong.push('a drawing says little: ' + svg.getAttribute('aria-label'));
+for (const box of document.querySelectorAll('.scroll, .source'))
+    if (shown(box) && (box.scrollWidth > box.clientWidth || box.scrollHeight > box.clientHeight) !== (box.tabIndex === 0)) wrong.push('scrolls without keys, or the other way round: ' + box.outerHTML.slice(0, 80));
+for (const e of document.querySelectorAll('#panel button, #panel select, #panel input, #panel [tabindex="0"]')) {
+    if (!shown(e)) continue;
+    e.focus({ focusVisible: true });
+    if (document.activeElement !== e || getComputedStyle(e).outlineStyle === 'none') { wrong.push('focus is not seen: ' + e.outerHTML.slice(0, 80)); break; }
+}
+return wrong.slice(0, 6)"""
+
 # The contrast of each text with its ground, as WCAG 2 computes it.
 PALE = """
 const parse = (c) => { const [r, g, b, a] = c.match(/[\\d.]+/g).map(Number); return [r, g, b, a === undefined ? 1 : a]; };
@@ -83,6 +110,8 @@ def look_at_all(page, name):
         expect(not page.run(NAMELESS), name, tab, "without a name:", page.run(NAMELESS))
         pale = page.run(PALE)
         expect(not pale, name, tab, "too pale:", pale)
+        wrong = page.run(ACCESS)
+        expect(not wrong, name, tab, "accessibility:", wrong)
         wide = page.run("return [document.documentElement.scrollWidth, innerWidth]")
         expect(wide[0] <= wide[1], name, tab, "is wider than the window:", wide)
         expect(page.run("return document.querySelectorAll('#panel, [role=tablist], h1').length") == 3, name, "structure")

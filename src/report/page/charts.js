@@ -24,6 +24,13 @@ function ticks(most, count) {
 
 const frame = { width: 640, height: 230, left: 62, right: 14, top: 12, bottom: 34 };
 
+/* For those who do not see it: the least and the most of a line, when, and at the end. */
+function lineInWords(times, line, unit) {
+    if (!times.length) return "";
+    const say = (value) => numbers.text(value, unit), most = line.values.reduce((a, b) => Math.max(a, b)), least = line.values.reduce((a, b) => Math.min(a, b));
+    return `${line.name}: from ${say(least)} to ${say(most)}, most at ${numbers.text(times[line.values.indexOf(most)], "ps")}; ${say(line.values[line.values.length - 1])} at the end.`;
+}
+
 /* Lines over time. times: ps; lines: { name, values, paint }; unit of the values. */
 function overTime(title, times, lines, unit, most) {
     const f = frame, end = times.length ? times[times.length - 1] : 1;
@@ -43,7 +50,7 @@ function overTime(title, times, lines, unit, most) {
         times.forEach((time, i) => { path += `V${y(line.values[i]).toFixed(1)}H${x(time).toFixed(1)}`; });
         parts.push(titled(draw("path", { d: path, fill: "none", stroke: line.paint || colour(number), "stroke-width": 1.5, "stroke-linejoin": "round" }), line.name));
     });
-    return [wideDrawing(24, drawing(f.width, f.height, title, parts)), lines.length > 1 ? key(lines.map((line, i) => [line.name, line.paint || colour(i)])) : null];
+    return [wideDrawing(24, drawing(f.width, f.height, `${title}. ${lines.map((line) => lineInWords(times, line, unit)).join(" ")}`, parts)), lines.length > 1 ? key(lines.map((line, i) => [line.name, line.paint || colour(i)])) : null];
 }
 
 /* A strip for each row, one under the other: the height in it is the value. rows: { name, values, paint }. */
@@ -99,6 +106,6 @@ function roofline(roofs, bandwidth, points) {
         parts.push(titled(draw("circle", { cx: x(point.intensity), cy: y(point.flops), r: 5.5, fill: point.paint, stroke: "var(--raised)", "stroke-width": 1.5, "data-point": point.name, "data-flops": point.flops, "data-intensity": point.intensity }),
             `${point.name}: ${numbers.text(point.flops, "FLOP/s")} at ${numbers.plain(point.intensity)} FLOP/byte`));
     parts.push(label((f.left + f.width - f.right) / 2, f.height - 8, "middle", "floating-point operations for each byte of DRAM traffic", "small"));
-    return [wideDrawing(24, drawing(f.width, f.height, "Roofline: operations a second by operations for each byte of memory traffic", parts)),
+    return [wideDrawing(24, drawing(f.width, f.height, `Roofline: operations a second by operations for each byte of memory traffic. ${points.map((point) => `${point.name}: ${numbers.text(point.flops, "FLOP/s")} at ${numbers.plain(point.intensity)} FLOP/byte.`).join(" ")} Roofs: ${roofs.map((roof) => `${roof.name} ${numbers.text(roof.flops, "FLOP/s")}`).join(", ")}, DRAM ${numbers.text(bandwidth, "byte/s")}.`, parts)),
         key(points.map((point) => [point.name, point.paint]))];
 }

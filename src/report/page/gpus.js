@@ -35,7 +35,7 @@ function fabricMap(run) {
     });
     for (const [node, [x, y]] of places)
         parts.push(draw("rect", { class: "box", x: x - 36, y: y - 15, width: 72, height: 30, rx: 6 }), label(x, y + 4, "middle", node, "strong"));
-    return wideCard("Fabric", el("p", { class: "note" }, "Thicker: the link was busy for longer, in its busier direction."), el("div", { style: "max-width:40rem;margin:0 auto" }, drawing(width, height, "Map of the fabric", parts)));
+    return wideCard("Fabric", el("p", { class: "note" }, "Thicker: the link was busy for longer, in its busier direction."), el("div", { style: "max-width:40rem;margin:0 auto" }, drawing(width, height, `Map of the fabric: ${links.length} links, ${outer.length} GPUs and hosts; the table below has the figures`, parts)));
 }
 
 function linkTable(run) {

@@ -35,8 +35,11 @@ for (const run of DATA.runs) {
         if (!shown.some(([id]) => id === state.tab)) state.tab = shown[0][0];
         tabs.replaceChildren(...shown.map(([id, name]) => el("button", { type: "button", role: "tab", id: `tab-${id}`, "aria-controls": "panel", "aria-selected": String(id === state.tab), tabindex: id === state.tab ? 0 : -1, onclick: () => select(id) }, name)));
         panel.setAttribute("aria-labelledby", `tab-${state.tab}`);
-        panel.replaceChildren(...[views.find(([id]) => id === state.tab)[3]()].flat(Infinity).filter(Boolean));
+        const [, name, , view] = views.find(([id]) => id === state.tab);
+        panel.replaceChildren(...[el("h2", { class: "visually-hidden" }, name), view()].flat(Infinity).filter(Boolean));
+        markScrollable(panel);
     }
+    new ResizeObserver(() => markScrollable(panel)).observe(panel);
     function select(id) {
         state.tab = id;
         update();
