@@ -295,7 +295,7 @@ static int replay(const struct replay_request *r, struct itrace_reader *reader, 
         tell_line(trace, &how, seconds);
     if (driver && !report(r, system, trace, folder, seconds, good, &why))
         return complain(EXIT_FAILED, &why);
-    if (!cmd_timeline_tell(folder, &r->timing.picture, stderr, &why) && good)
+    if (!cmd_timeline_tell(folder, &r->timing.picture, false, stderr, &why) && good)
         return complain(EXIT_FAILED, &why);
     if (stopped)
         return EXIT_GOOD;

@@ -201,7 +201,7 @@ static int tell(struct run *run, const struct system *system, const char *system
     if (how.signal && isatty(STDERR_FILENO))
         fputs("\r\033[K", stderr); /* the progress line that the program could not wipe */
     fputs(summary.at, stderr);
-    if (!cmd_timeline_tell(run->folder, &request->timing.picture, stderr, &err))
+    if (!cmd_timeline_tell(run->folder, &request->timing.picture, run->picture.plan.path, stderr, &err))
         status = complain(status ? status : EXIT_FAILED, &err);
     text_fini(&summary);
     launches_fini(&lines);
@@ -244,6 +244,8 @@ static bool goes_with_cores(const struct run_request *request, struct err *err)
                err_set(err, "--set %.80s: expected --cpu NAME with it", request->cpu_settings[0]);
     if (request->check.checks)
         return err_set(err, "--check has no timing, so it does not go with --cpu");
+    if (timing->live && !timing->shared)
+        return err_set(err, "--live shows a GPU, and this program with --cpu names none: expected --system");
     return !(timing->checkpoint || timing->resume || timing->record || timing->attach) ||
            err_set(err,
                    "run: simulated CPU cores (%.80s) do not go with --checkpoint, --resume, --record or "

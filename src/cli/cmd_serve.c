@@ -2,8 +2,10 @@
 #include "cli/timing.h"
 #include "base/host.h"
 #include "base/unit.h"
+#include "driver/picture.h"
 #include "mailbox/door.h"
 #include "serve/serve.h"
+#include "tracks/picture.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -25,6 +27,8 @@ static const struct option_row options[] = {
     {"--ranks", "N", NULL}, /* says why not */
     {"--programs", "N", "begin when N programs are attached, and end when all of them have gone"},
     {"--patience", "TIME", "let time pass without a program that makes no call for so long, such as 2s"},
+    LIVE_OPTION,
+    TIMELINE_OPTIONS,
     {"--quiet", NULL, "do not tell who comes and goes"},
     {NULL, NULL, NULL},
 };
@@ -70,21 +74,31 @@ static void tell(void *user, const char *line)
 
 static int serve(const struct serve_request *request, const struct system *system)
 {
+    const struct picture_options *asked = &request->timing.picture;
+    struct picture_plan parsed = {0};
+    struct err err;
+    if (asked->path && !picture_parse(&parsed, asked, &err))
+        return complain(EXIT_USAGE, &err);
+    struct track_plan plan = {asked->path, NULL, parsed.detail, parsed.window};
     struct serve_options how = {.path = request->path,
                                 .system = system,
                                 .threads = request->threads ? request->threads : host_cores(),
                                 .programs = (uint32_t)request->programs,
                                 .patience_s = (double)request->patience_ps * 1e-12,
                                 .interrupt = &interrupted,
+                                .picture = plan.path ? &plan : NULL,
+                                .show = request->timing.live,
+                                .tell_shown = timing_tell_shown,
                                 .tell = request->quiet ? NULL : tell};
     struct serve_counts counts;
-    struct err err;
     catch_interrupts();
     if (!serve_run(&how, &counts, &err))
         return complain(EXIT_FAILED, &err);
     printf("serve programs=%llu kernels=%llu copies=%llu time=%.6fs\n", (unsigned long long)counts.programs,
            (unsigned long long)counts.kernels, (unsigned long long)counts.copies,
            (double)counts.time_ps * 1e-12);
+    if (*counts.no_picture.text)
+        return complain(EXIT_FAILED, &counts.no_picture);
     return interrupted && request->programs ? EXIT_SIGNAL + interrupted : EXIT_GOOD;
 }
 
@@ -92,7 +106,8 @@ static int serve_system(const struct serve_request *request)
 {
     struct system system;
     struct err err;
-    if (!timing_load_system(&request->timing, &system, &err))
+    if (!timing_check_live(&request->timing, &err) || !timing_check_picture(&request->timing, &err) ||
+        !timing_load_system(&request->timing, &system, &err))
         return complain(EXIT_USAGE, &err);
     int status = serve(request, &system);
     system_fini(&system);

@@ -8,11 +8,14 @@
 #include <fcntl.h>
 #include <glob.h>
 #include <link.h>
+#include <poll.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 const struct tool_row doctor_tools[] = {
@@ -21,15 +24,49 @@ const struct tool_row doctor_tools[] = {
 #undef TOOL
     {0}};
 
-enum { PATIENCE_S = 10 };
+enum { PATIENCE_S = 10, POLL_MS = 20, MOST_SAID = 1 << 20 };
 
 /* ---- a process of its own ---- */
+
+static double seconds(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
+}
+
+/* What comes from there until the end of the file, or of the child; a process that it has left behind may
+ * keep the file open for ever. Gives up after PATIENCE_S, too: an alarm that the child ignores ends nothing.
+ */
+static void hear(int from, pid_t child, struct text *said)
+{
+    char bytes[4096];
+    bool has_ended = false;
+    double until = seconds() + PATIENCE_S;
+    while (seconds() < until) {
+        struct pollfd waits = {.fd = from, .events = POLLIN};
+        has_ended = has_ended || waitpid(child, NULL, WNOHANG) == child;
+        if (poll(&waits, 1, has_ended ? 0 : POLL_MS) <= 0) {
+            if (has_ended)
+                return; /* and all that it wrote is here */
+            continue;
+        }
+        ssize_t got = read(from, bytes, sizeof bytes);
+        if (got <= 0 || said->length > MOST_SAID)
+            break;
+        text_add_bytes(said, bytes, (size_t)got);
+    }
+    if (!has_ended) {
+        if (seconds() >= until || said->length > MOST_SAID)
+            kill(child, SIGKILL);
+        waitpid(child, NULL, 0);
+    }
+}
 
 /* What `act` writes to its standard output there. */
 static void ask_child(void (*act)(const char *path), const char *path, struct text *said)
 {
     int ends[2];
-    char bytes[4096];
     if (pipe2(ends, O_CLOEXEC))
         return;
     fflush(NULL);
@@ -44,11 +81,9 @@ static void ask_child(void (*act)(const char *path), const char *path, struct te
         _exit(0);
     }
     close(ends[1]);
-    for (ssize_t got; child > 0 && (got = read(ends[0], bytes, sizeof bytes)) > 0;)
-        text_add_bytes(said, bytes, (size_t)got);
-    close(ends[0]);
     if (child > 0)
-        waitpid(child, NULL, 0);
+        hear(ends[0], child, said);
+    close(ends[0]);
 }
 
 static void act_version(const char *path)

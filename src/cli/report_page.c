@@ -2,6 +2,8 @@
 #include "cli/report_code.h"
 #include "base/file.h"
 #include "base/mem.h"
+#include "cachesim/runs/sweep.h"
+#include "report/page/page.h"
 
 #include <string.h>
 
@@ -95,6 +97,9 @@ static bool is_apart(const struct report_page *page, struct err *err)
     for (size_t i = 0; i < page->run_count; i++)
         if (file_same(page->output, page->runs[i].path))
             same = page->runs[i].path;
+    for (size_t i = 0; i < page->experiment_count; i++)
+        if (file_same(page->output, page->experiments[i].path))
+            same = page->experiments[i].path;
     for (size_t i = 0; i < page->drawing_count; i++)
         if (file_same(page->output, page->drawings[i]))
             same = page->drawings[i];
@@ -102,6 +107,12 @@ static bool is_apart(const struct report_page *page, struct err *err)
         same = page->measured->path;
     return !same || !strcmp(page->output, "-") || err_set(err, "-o would write over %.300s", same);
 }
+
+static const struct html_key sweep_rows[] = {
+#define X(name, kind, member, help) {name, #member, SWEEP_##kind == SWEEP_SIZE ? "byte" : "", help},
+    SWEEP_KEYS(X)
+#undef X
+        {0}};
 
 static bool write_page(struct writing *writing, struct err *err)
 {
@@ -111,6 +122,9 @@ static bool write_page(struct writing *writing, struct err *err)
     html_write(&(struct html_request){.runs = writing->page->runs,
                                       .run_count = writing->page->run_count,
                                       .no_sources = writing->page->no_sources,
+                                      .experiments = writing->page->experiments,
+                                      .experiment_count = writing->page->experiment_count,
+                                      .sweep_keys = sweep_rows,
                                       .code = give_code,
                                       .more = write_more,
                                       .user = writing},

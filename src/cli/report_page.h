@@ -4,12 +4,15 @@
 
 #include "base/err.h"
 #include "report/compare/compare.h"
+#include "report/experiment.h"
 
 struct report_page {
     const char *output;
     bool no_sources;
-    const struct runfile *runs; /* one or more */
+    const struct runfile *runs;
     size_t run_count;
+    const struct experiment *experiments; /* or NULL; at least one of all these */
+    size_t experiment_count;
     const struct comparison *comparisons; /* or NULL */
     size_t comparison_count;
     const struct measurement *measured; /* or NULL */

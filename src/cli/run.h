@@ -5,6 +5,7 @@
 #include "base/err.h"
 #include "base/text.h"
 #include "cli/shared_machine.h"
+#include "cli/timeline_file.h"
 #include "cli/run_cpu.h"
 #include "cli/check.h"
 #include "cli/timing.h"
@@ -33,10 +34,11 @@ struct run {
     bool interrupted;              /* the user asked it to end */
     uint64_t first_line, end_line; /* launches that are kept one by one: to before the end */
     double wall_s, cpu_s;
-    const struct system *system;   /* that was asked for */
-    unsigned threads;              /* of a machine that its processes share */
-    struct run_cpu *cpu;           /* the cores that it runs on, or NULL: on this machine's own */
-    struct shared_machine machine; /* which is at: */
+    const struct system *system;    /* that was asked for */
+    unsigned threads;               /* of a machine that its processes share */
+    struct run_cpu *cpu;            /* the cores that it runs on, or NULL: on this machine's own */
+    struct machine_picture picture; /* that the machine draws */
+    struct shared_machine machine;  /* which is at: */
     struct text machine_path;
 };
 

@@ -172,11 +172,35 @@ static void *simulate(void *user)
     return NULL;
 }
 
+/* ---- a timeline: of the cores, and of the machine if there is one ---- */
+
+bool cmd_cpu_begin_picture(struct run_cpu *cpu, struct err *err)
+{
+    if (cpu->plan)
+        cpu->picture = cpu->machine ? serve_picture(cpu->machine) : track_picture_new(cpu->plan, 1, err);
+    return !cpu->plan || cpu->picture;
+}
+
+static void draw_span(void *user, uint32_t core, uint32_t thread, uint64_t begin_ps, uint64_t end_ps)
+{
+    track_picture_core(user, core, thread, begin_ps, end_ps);
+}
+
+static void end_picture(struct run_cpu *cpu)
+{
+    struct err err;
+    if (cpu->picture && !cpu->machine && !track_picture_end(cpu->picture, cpurun_time(cpu->cores), &err))
+        complain(EXIT_FAILED, &err);
+    cpu->picture = NULL; /* the machine ends its own */
+}
+
 void cmd_cpu_begin(struct run_cpu *cpu)
 {
     cpu->cores =
         cpurun_new(&cpu->spec, cpu->shared, cpu->is_coherent ? &cpu->coherent.base : NULL, was_interrupted);
     cmd_cpu_join_machine(cpu);
+    if (cpu->picture)
+        cpurun_set_watcher(cpu->cores, &(struct cpurun_watcher){draw_span, cpu->picture});
     if (pthread_create(&cpu->thread, NULL, simulate, cpu->cores))
         BUG("no thread can be made");
 }
@@ -185,6 +209,7 @@ void cmd_cpu_end(struct run_cpu *cpu)
 {
     cpurun_over(cpu->shared);
     pthread_join(cpu->thread, NULL);
+    end_picture(cpu);
     cmd_cpu_end_machine(cpu);
 }
 

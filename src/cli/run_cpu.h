@@ -9,6 +9,7 @@
 #include "base/text.h"
 #include "mem/hostmem.h"
 #include "serve/serve.h"
+#include "tracks/picture.h"
 
 #include <pthread.h>
 
@@ -24,7 +25,9 @@ struct run_cpu {
     struct cpugpu coherent; /* what lies below the cores' caches, if so */
     struct hostmem_caches caches;
     struct serve_options serving;
-    struct serve *machine;    /* beside the cores, or NULL */
+    struct serve *machine;         /* beside the cores, or NULL */
+    const struct track_plan *plan; /* of a timeline, or NULL; and what is drawn by it: */
+    struct track_picture *picture;
     struct err failure;       /* of the machine; "": none */
     void (*own_sigpipe)(int); /* what was to be done with it before, and is by the program */
     pthread_t thread;         /* that simulates */
@@ -55,8 +58,10 @@ void cmd_cpu_join_machine(struct run_cpu *cpu); /* once there are cores */
 void cmd_cpu_end_machine(struct run_cpu *cpu);
 
 void cmd_cpu_child(const struct run_cpu *cpu); /* in the child, before it becomes QEMU */
-void cmd_cpu_begin(struct run_cpu *cpu);       /* once the process runs */
-void cmd_cpu_end(struct run_cpu *cpu);         /* once it has ended */
+bool cmd_cpu_begin_picture(struct run_cpu *cpu,
+                           struct err *err); /* once there is a machine, if there is one */
+void cmd_cpu_begin(struct run_cpu *cpu);     /* once the process runs */
+void cmd_cpu_end(struct run_cpu *cpu);       /* once it has ended */
 void cmd_cpu_fini(struct run_cpu *cpu);
 
 /* Whether the program was simulated as a whole. */

@@ -1,6 +1,7 @@
 /* The GPU machine beside simulated CPU cores: both take turns in one thread, by simulated time, and share one
  * coherent memory if the description says so. */
 #include "cli/run_cpu.h"
+#include "cli/cli.h"
 #include "cli/process.h"
 #include "system/machine.h"
 
@@ -123,5 +124,7 @@ void cmd_cpu_end_machine(struct run_cpu *cpu)
     struct serve_counts counts;
     if (cpu->machine)
         serve_free(cpu->machine, &counts);
+    if (cpu->machine && *counts.no_picture.text)
+        complain(EXIT_FAILED, &counts.no_picture);
     cpu->machine = NULL;
 }

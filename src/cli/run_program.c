@@ -155,6 +155,19 @@ static void set_checkpoint(const struct run *run)
     set_or_not("HEDDLE_IDENTITY", run->identity.at);
 }
 
+/* With simulated cores, the machine draws all: a program that draws has other addresses, and so other times.
+ */
+static void set_timeline(const struct run *run)
+{
+    const struct picture_options *picture = &run->request->timing.picture;
+    bool draws = picture->path && !run->cpu;
+    set_path("HEDDLE_TIMELINE", draws ? picture->path : NULL);
+    set_or_not("HEDDLE_TIMELINE_DETAIL", !draws                        ? NULL
+                                         : run->request->timing.shared ? "calls"
+                                                                       : picture->detail);
+    set_or_not("HEDDLE_TIMELINE_WINDOW", draws ? picture->window : NULL);
+}
+
 /* What the program's processes find: our libraries before others, and what the command line said. */
 static void set_environment(const struct run *run)
 {
@@ -200,10 +213,8 @@ static void set_environment(const struct run *run)
     set_path("HEDDLE_RECORD", timing->record);
     set_or_not("HEDDLE_CHECK", run->request->check.checks);
     set_or_not("HEDDLE_CHECK_SHOW", run->request->check.show);
-    set_or_not("HEDDLE_LIVE", timing->live);
-    set_path("HEDDLE_TIMELINE", timing->picture.path);
-    set_or_not("HEDDLE_TIMELINE_DETAIL", timing->picture.detail);
-    set_or_not("HEDDLE_TIMELINE_WINDOW", timing->picture.window);
+    set_or_not("HEDDLE_LIVE", timing->shared ? NULL : timing->live); /* else the machine's process shows it */
+    set_timeline(run);
     struct text limit = {0};
     text_add(&limit, "%llu", (unsigned long long)timing->record_limit);
     set_or_not("HEDDLE_RECORD_LIMIT", timing->record_limit ? limit.at : NULL);
@@ -381,12 +392,21 @@ static bool start_machine(struct run *run, struct err *err)
     uint32_t gpus = run->request->timing.shared ? (uint32_t)run->system->spec.gpus : 0;
     if (run->cpu && !cmd_cpu_make_memory(run->cpu, run->system, gpus, err))
         return false;
+    if (!run->request->timing.shared && !run->cpu)
+        return true;
+    if (!cmd_timeline_plan(&run->picture, &run->request->timing.picture, run->folder, run->cpu, err))
+        return false;
+    if (run->cpu)
+        run->cpu->plan = run->picture.plan.path ? &run->picture.plan : NULL;
     if (!run->request->timing.shared)
         return true;
     text_add(&run->machine_path, "%s/machine", run->folder);
     struct serve_options how = {.path = run->machine_path.at,
                                 .system = run->system,
                                 .threads = run->threads,
+                                .picture = run->picture.plan.path ? &run->picture.plan : NULL,
+                                .show = run->request->timing.live,
+                                .tell_shown = timing_tell_shown,
                                 .patience_s = run->cpu                      ? 0
                                               : run->system->spec.nodes > 1 ? SHARED_MACHINE_RANK_PATIENCE_S
                                                                             : SHARED_MACHINE_PATIENCE_S};
@@ -445,7 +465,8 @@ bool cmd_run_wait(struct run *run, struct err *err)
         process.path = run->cpu->emulator;
         process.words = run->cpu->words;
     }
-    bool started = start_machine(run, err) && process_start(&process, err);
+    bool started = start_machine(run, err) && (!run->cpu || cmd_cpu_begin_picture(run->cpu, err)) &&
+                   process_start(&process, err);
     if (started && run->cpu)
         cmd_cpu_begin(run->cpu);
     if (started)
@@ -463,6 +484,7 @@ bool cmd_run_wait(struct run *run, struct err *err)
 
 void cmd_run_clean(struct run *run)
 {
+    cmd_timeline_forget(&run->picture);
     folder_free(run->folder);
     guard_end();
     mem_free(run->libraries);

@@ -24,6 +24,8 @@ static _Noreturn void become_machine(const struct serve_options *asked, int tell
     catch_interrupts();
     signal(SIGPIPE, SIG_IGN);
     bool good = serve_run(&how, &counts, &err);
+    if (good && *counts.no_picture.text)
+        complain(EXIT_FAILED, &counts.no_picture);
     if (!good && write(tell, err.text, sizeof err.text) < 0)
         complain(EXIT_FAILED, &err);
     _exit(good ? EXIT_GOOD : EXIT_FAILED);

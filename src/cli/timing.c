@@ -262,7 +262,6 @@ bool timing_keeps_series(const struct timing_request *request, const char *stats
 bool timing_check_picture(const struct timing_request *request, struct err *err)
 {
     const struct picture_options *picture = &request->picture;
-    const char *elsewhere = request->attach ? "--attach" : request->shared ? "a shared machine" : NULL;
     const char *alone = picture->detail ? "--timeline-detail" : picture->window ? "--timeline-window" : NULL;
     struct picture_plan plan;
     struct err why;
@@ -270,22 +269,27 @@ bool timing_check_picture(const struct timing_request *request, struct err *err)
         return !alone || err_set(err, "%s needs --timeline FILE", alone);
     if (!picture_parse(&plan, picture, err))
         return false;
-    if (elsewhere && plan.detail != TRACK_CALLS)
-        return err_set(err,
-                       "--timeline with %s: expected --timeline-detail calls, as the machine is in another "
-                       "process",
-                       elsewhere);
+    if (request->attach && plan.detail != TRACK_CALLS)
+        return err_set(
+            err, "--timeline with --attach: expected --timeline-detail calls; `heddle serve --timeline` "
+                 "draws the rest");
     return ranks_job().number || file_check(picture->path, &why) || err_set(err, "--timeline: %s", why.text);
 }
 
 bool timing_check_live(const struct timing_request *request, struct err *err)
 {
-    const char *other = request->attach         ? "--attach"
-                        : request->shared       ? "a machine in another process"
-                        : ranks_job().count > 1 ? "several ranks"
-                                                : NULL;
-    return !request->live ||
-           (other ? err_set(err, "--live does not go with %s", other) : live_is_possible(err));
+    if (!request->live)
+        return true;
+    if (request->attach)
+        return err_set(err,
+                       "--live does not go with --attach: give it to `heddle serve`, which has the machine");
+    return ranks_job().count > 1 ? err_set(err, "--live does not go with several ranks")
+                                 : live_is_possible(err);
+}
+
+void timing_tell_shown(const char *url)
+{
+    fprintf(stderr, "heddle: live view at %s\n", url);
 }
 
 bool timing_check(const struct timing_request *request, struct err *err)

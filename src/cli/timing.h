@@ -36,6 +36,20 @@ struct timing_request {
             "load policies or listeners of your own (docs/plugins.md); may come often"                       \
     }
 
+#define LIVE_OPTION                                                                                          \
+    {                                                                                                        \
+        "--live", "[PORT]",                                                                                  \
+            "show the run on a page of this machine while it goes on; --live=paused: it waits there first"   \
+    }
+
+#define TIMELINE_OPTIONS                                                                                     \
+    {"--timeline", "FILE",                                                                                   \
+     "draw what happens when, for ui.perfetto.dev; FILE.json: as Chrome's trace events"},                    \
+        {"--timeline-detail", "calls|kernels|blocks|all", "how much of it (blocks unless told)"},            \
+    {                                                                                                        \
+        "--timeline-window", "FROM..TO", "only this simulated time, such as 10us..1ms, 2ms.. or ..1ms"       \
+    }
+
 #define TIMING_OPTIONS                                                                                       \
     {"--mode", "MODE", "functional: what is computed; timing: how long it takes, too"},                      \
         {"--system", "NAME|FILE", "the system to simulate (h200 unless told; `heddle params gpu`)"},         \
@@ -51,12 +65,7 @@ struct timing_request {
         {"--write-load", "FILE", "write what it took to simulate each part of the system, for --placement"}, \
         {"--placement", "FILE", "ranks get parts that took about as long in the run that wrote this file"},  \
         {"--seat", "N", "which of its programs this is, from 1; unless told, the next one"},                 \
-        {"--timeline", "FILE",                                                                               \
-         "draw what happens when, for ui.perfetto.dev; FILE.json: as Chrome's trace events"},                \
-        {"--timeline-detail", "calls|kernels|blocks|all", "how much of it (blocks unless told)"},            \
-        {"--timeline-window", "FROM..TO", "only this simulated time, such as 10us..1ms, 2ms.. or ..1ms"},    \
-        {"--live", "[PORT]",                                                                                 \
-         "show the run on a page of this machine while it goes on; --live=paused: it waits there first"},    \
+        TIMELINE_OPTIONS, LIVE_OPTION,                                                                       \
         {"--kernels", "LIST",                                                                                \
          "time only launches such as 3-5, counted from 0, or of kernels such as 'scale*'; others just run"}, \
         {"--max-cycles", "N", "cycles after which a kernel fails, as if it never ended; 0: no limit"},       \
@@ -89,6 +98,7 @@ bool timing_check_series(const struct timing_request *request, struct err *err);
 bool timing_keeps_series(const struct timing_request *request, const char *stats, struct err *err);
 /* The same of --live and --timeline alone, which depend on where the machine is. */
 bool timing_check_live(const struct timing_request *request, struct err *err);
+void timing_tell_shown(const char *url); /* where the page is */
 bool timing_check_picture(const struct timing_request *request, struct err *err);
 
 /* The first option that has no meaning without time, or NULL. */

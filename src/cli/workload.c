@@ -266,7 +266,7 @@ static int run_driven(const struct request *r, const struct system *system, cons
     bool any;
     if (!report(r, system, folder, host_seconds() - start, good, &any, &why))
         return complain(EXIT_FAILED, &why);
-    if (!cmd_timeline_tell(folder, &r->timing.picture, stderr, &why) && good)
+    if (!cmd_timeline_tell(folder, &r->timing.picture, false, stderr, &why) && good)
         return complain(EXIT_FAILED, &why);
     if (stopped)
         return EXIT_GOOD;

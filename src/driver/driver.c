@@ -49,7 +49,7 @@ bool driver_reported(const char *text)
 void driver_report(struct driver *driver, const char *text)
 {
     err_set(&last_report, "%s", text);
-    onlooker_note(driver, text);
+    look_note(driver->onlooker, text);
     pthread_mutex_lock(&driver->report_lock);
     if (driver->options.report)
         driver->options.report(driver->options.user, text);
@@ -60,7 +60,7 @@ void driver_report(struct driver *driver, const char *text)
 
 void driver_notice(struct driver *driver, const char *text)
 {
-    onlooker_note(driver, text);
+    look_note(driver->onlooker, text);
     pthread_mutex_lock(&driver->report_lock);
     fprintf(stderr, "heddle: %s\n", text);
     pthread_mutex_unlock(&driver->report_lock);
@@ -306,7 +306,7 @@ void driver_free(struct driver *driver)
         return;
     timeline_ends(driver);
     driver->interrupt = 1;
-    onlooker_end(driver);
+    look_end(driver->onlooker);
     unregister_driver(driver);
     commands_fini(driver);
     checking_finish(driver);
@@ -319,7 +319,7 @@ void driver_free(struct driver *driver)
     driver->timeline = NULL;
     attach_free(driver->attach);
     picture_free(driver);
-    onlooker_free(driver);
+    look_free(driver->onlooker);
     driver_finish_tracing(driver);
     release(driver);
 }

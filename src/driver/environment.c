@@ -351,7 +351,7 @@ void driver_at_exit(void)
     checking_finish(own);
     own->ended = true;
     own->interrupt = 1;
-    onlooker_end(own);
+    look_end(own->onlooker);
     driver_finish_picture(own);
     driver_finish_tracing(own);
     timeline_write_load(own);

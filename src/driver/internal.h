@@ -266,7 +266,7 @@ struct driver {
     struct itracing *itracing; /* or NULL */
     struct checking *checking; /* or NULL */
     struct picture *picture;   /* or NULL */
-    struct onlooker *onlooker; /* or NULL */
+    struct look *onlooker;     /* or NULL */
     struct kernel *
         *replayed; /* what replaying.c made, as is the memory that copies from and to the host use */
     size_t replayed_count, replayed_capacity;

@@ -61,10 +61,10 @@ const char *ledger_name(struct ledger *ledger, const char *kernel)
     return name;
 }
 
-void ledger_add_sample(struct ledger *ledger, const struct machine_sample *sample)
+void ledger_add_sample(struct ledger *ledger, const struct series_head *head, const void *sample)
 {
     pthread_mutex_lock(&ledger->lock);
-    ledger_folder_add_sample(ledger->folder, sample);
+    ledger_folder_add_sample(ledger->folder, head, sample);
     pthread_mutex_unlock(&ledger->lock);
 }
 

@@ -51,8 +51,7 @@ struct machine_link;
 void ledger_set_links(struct ledger *ledger, const struct machine_link *links, size_t count);
 
 /* Of a machine's series; in the order of their times. */
-struct machine_sample;
-void ledger_add_sample(struct ledger *ledger, const struct machine_sample *sample);
+void ledger_add_sample(struct ledger *ledger, const struct series_head *head, const void *sample);
 
 /* A launch begins at this time of the host. */
 void ledger_begin(struct ledger *ledger, double now_s);
@@ -68,6 +67,7 @@ void ledger_folder_begin(struct ledger_folder *folder, double now_s);
 void ledger_folder_add(struct ledger_folder *folder, const struct launch_record *record, double now_s);
 void ledger_folder_set_links(struct ledger_folder *folder, const struct machine_link *links, size_t count);
 void ledger_folder_add_copy(struct ledger_folder *folder, const struct copy_record *copy);
-void ledger_folder_add_sample(struct ledger_folder *folder, const struct machine_sample *sample);
+void ledger_folder_add_sample(struct ledger_folder *folder, const struct series_head *head,
+                              const void *sample);
 
 #endif

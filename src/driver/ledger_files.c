@@ -484,7 +484,8 @@ static bool write_series(struct ledger_folder *folder, const void *bytes, size_t
 }
 
 /* Written at once, so that they are there however the program ends. */
-void ledger_folder_add_sample(struct ledger_folder *folder, const struct machine_sample *sample)
+void ledger_folder_add_sample(struct ledger_folder *folder, const struct series_head *head,
+                              const void *sample)
 {
     static const uint64_t layout = LEDGER_SERIES_LAYOUT;
     bool is_first = folder->series < 0, good = !folder->series_failed;
@@ -493,7 +494,7 @@ void ledger_folder_add_sample(struct ledger_folder *folder, const struct machine
     if (is_first)
         folder->series = open_file(folder, "series");
     good = folder->series >= 0 && (!is_first || write_series(folder, &layout, sizeof layout)) &&
-           write_series(folder, sample, sizeof *sample);
+           write_series(folder, head, sizeof *head) && write_series(folder, sample, head->bytes);
     if (!good)
         log_warn("samples over time are not complete: cannot write to %s: %s", folder->path, strerror(errno));
     folder->series_failed = !good;

@@ -9,8 +9,8 @@
  * PID.N.launches has the requested launches: LEDGER_LAYOUT, then entries, each a struct ledger_entry followed
  * by its data. An entry is written as a whole or not at all.
  *
- * PID.N.series has samples over time, where they were asked for: LEDGER_SERIES_LAYOUT, then struct
- * machine_sample (system/machine.h).
+ * PID.N.series has samples over time, where they were asked for: LEDGER_SERIES_LAYOUT, then for each a struct
+ * series_head and what it names (system/machine.h).
  *
  * Launches that do not fit are counted in the file `losses`, whose space is allocated when the folder is
  * made. The file `system` names the system, where the process has chosen one by itself. */
@@ -113,7 +113,11 @@ struct ledger_sum {
 #define LEDGER_LAYOUT                                                                                        \
     (UINT64_C(0x48656464) << 32 | sizeof(struct ledger_sum) << 12 | sizeof(struct op_profile))
 
-#define LEDGER_SERIES_LAYOUT (UINT64_C(0x48655372) << 32 | sizeof(struct machine_sample))
+struct series_head {
+    uint32_t is_part, bytes; /* a struct machine_part_sample, or a struct machine_sample */
+};
+#define LEDGER_SERIES_LAYOUT                                                                                 \
+    (UINT64_C(0x48655373) << 32 | sizeof(struct machine_part_sample) << 16 | sizeof(struct machine_sample))
 
 /* Behind a sum: the profile by operation of the kernel, of all launches and of the longest; the kernel's
  * name; and for each operation its place in code, as ledger_place_text_add writes it. All texts end in a zero

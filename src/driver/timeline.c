@@ -121,7 +121,12 @@ static void free_texts(struct timeline *timeline)
 
 static void take_sample(void *user, const struct machine_sample *sample)
 {
-    ledger_add_sample(user, sample);
+    ledger_add_sample(user, &(struct series_head){.bytes = sizeof *sample}, sample);
+}
+
+static void take_part_sample(void *user, const struct machine_part_sample *sample)
+{
+    ledger_add_sample(user, &(struct series_head){.is_part = true, .bytes = sizeof *sample}, sample);
 }
 
 bool timeline_new(struct driver *driver, struct err *err)
@@ -137,13 +142,14 @@ bool timeline_new(struct driver *driver, struct err *err)
                    .share_code = timing->share_code,
                    .profile = timing->profile},
         .islands_apart = timing->islands_apart,
-        .windows = timing->windows ? timing->windows : onlooker_windows(driver->onlooker),
+        .windows = timing->windows ? timing->windows : look_windows(driver->onlooker),
         .interrupt = driver->options.interrupt ? driver->options.interrupt : &driver->interrupt,
         .progress = made->watch.line.terminal ? driver_watch_show : NULL,
         .user = &made->watch,
         .checkpoint = checkpoint_of(made),
         .series_cycles = driver->ledger.folder ? timing->series_cycles : 0,
         .sample = take_sample,
+        .sample_part = take_part_sample,
         .sample_user = &driver->ledger,
         .measures = timing->write_load,
         .placement = timing->placement};
@@ -667,7 +673,7 @@ static void advance_or_turn(struct driver *driver, uint64_t ps, uint32_t looks)
     note_links(driver);
     const char *failure = failure_of(timeline, good, &why);
     if (failure)
-        onlooker_hold(driver, failure);
+        look_hold(driver->onlooker, failure);
     pthread_mutex_unlock(&timeline->lock);
     pthread_mutex_lock(&driver->commands.lock);
     if (!good)

@@ -13,6 +13,7 @@ struct job {
     uint64_t number; /* the program's */
     bool begun;      /* by the machine */
     bool counted;    /* in serve_live */
+    bool shown;      /* that it failed, to who looks */
     struct task task;
     struct task asked;    /* as the program said it: sides that are carried are elsewhere in `task` */
     struct launch launch; /* of a kernel */

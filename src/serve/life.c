@@ -3,6 +3,7 @@
 #include "base/mem.h"
 #include "serve/parts.h"
 #include "system/untimed.h"
+#include "tracks/picture.h"
 
 #include <unistd.h>
 
@@ -50,6 +51,7 @@ static bool make_machine(struct serve *serve, struct err *err)
     struct machine_options machine = {.threads = serve->options->threads,
                                       .interrupt = serve->options->interrupt,
                                       .caches = serve->options->caches,
+                                      .windows = look_windows(serve->look),
                                       .progress = note_progress,
                                       .user = serve};
     if (!write_description(serve, err))
@@ -59,6 +61,29 @@ static bool make_machine(struct serve *serve, struct err *err)
     if (!serve->machine)
         unlink(serve->description.at);
     return serve->machine;
+}
+
+static bool begin_picture(struct serve *serve, struct err *err)
+{
+    const struct serve_options *options = serve->options;
+    if (!options->picture)
+        return true;
+    serve->picture = track_picture_new(options->picture, system_members(options->system), err);
+    if (!serve->picture)
+        return false;
+    struct probe probe = track_picture_probe(serve->picture);
+    return !probe.kinds || machine_listen(serve->machine, &probe, err);
+}
+
+static void end_picture(struct serve *serve)
+{
+    struct err unused, *err = &serve->counts.no_picture;
+    if (!serve->picture)
+        return;
+    machine_listen(serve->machine, &probe_of_nobody, &unused);
+    if (track_picture_end(serve->picture, machine_time(serve->machine), err))
+        err->text[0] = 0;
+    serve->picture = NULL;
 }
 
 /* A quarter of a seat's part is for the host's memory, the rest for the GPUs'. */
@@ -107,8 +132,15 @@ struct serve *serve_new(const struct serve_options *options, struct err *err)
     serve->until_ps = UINT64_MAX;
     text_add(&serve->description, "%s.ini", options->path);
     if (make_plan(serve, err) && door_open(&serve->door, options->path, err)) {
-        if (make_machine(serve, err))
+        bool good = serve_show_init(serve, err) && make_machine(serve, err);
+        if (good && begin_picture(serve, err) && serve_show_begin(serve, err))
             return serve;
+        if (good) {
+            end_picture(serve);
+            machine_free(serve->machine);
+            unlink(serve->description.at);
+        }
+        look_free(serve->look);
         door_close(&serve->door);
     }
     text_fini(&serve->description);
@@ -118,6 +150,8 @@ struct serve *serve_new(const struct serve_options *options, struct err *err)
 
 void serve_free(struct serve *serve, struct serve_counts *counts)
 {
+    look_free(serve->look);
+    end_picture(serve);
     close_all(serve);
     unlink(serve->description.at);
     door_close(&serve->door);

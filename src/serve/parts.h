@@ -2,6 +2,7 @@
 #ifndef SERVE_PARTS_H
 #define SERVE_PARTS_H
 
+#include "live/look/look.h"
 #include "serve/guest.h"
 #include "serve/serve.h"
 #include "system/machine.h"
@@ -17,6 +18,8 @@ struct rank_job {
 struct serve {
     const struct serve_options *options;
     struct machine *machine;
+    struct look *look;             /* somebody may look at it; or NULL */
+    struct track_picture *picture; /* that is drawn of it; or NULL */
     struct door door;
     struct text description; /* the path of its file */
     struct seat_plan plan;
@@ -69,6 +72,11 @@ bool serve_answer_stopped(struct serve *serve); /* as it was interrupted, */
 bool serve_answer_waiting(struct serve *serve); /* as something has ended, or its time is over, */
 bool serve_answer_looking(struct serve *serve); /* as it waits for messages, and looks for them */
 void serve_let_look(struct serve *serve);       /* all that wait for messages */
+
+/* show.c: a page shows the machine, if that was asked for. */
+bool serve_show_init(struct serve *serve, struct err *err); /* before there is a machine */
+bool serve_show_begin(struct serve *serve, struct err *err);
+void serve_show_failures(struct serve *serve); /* kernels that failed just now: it waits if somebody looks */
 
 /* serve.c */
 bool serve_some_wait(const struct serve *serve);

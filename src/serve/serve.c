@@ -24,6 +24,8 @@ bool serve_pass_time(struct serve *serve, struct err *err)
         machine_look(serve->machine);
     if (serve_is_stopped(serve))
         err_set(&why, "the machine was stopped");
+    else
+        look_hold(serve->look, why.text);
     EACH_GUEST(guest, serve)
     {
         if (guest->state == GUEST_WAITS)
@@ -70,7 +72,7 @@ static bool hear_all(struct serve *serve)
         bool some = false;
         serve_welcome(serve);
         running = serve_hear(serve, &some);
-        if (serve->heard_more)
+        if (look_rest(serve->look) || serve->heard_more)
             since = host_seconds();
         serve->heard_more = false;
         if (some) /* once more: what was sent before one of these letters is to be heard, too */
@@ -113,6 +115,7 @@ static bool wait_for_messages(struct serve *serve)
 static bool work(struct serve *serve, struct err *err)
 {
     while (!serve_is_stopped(serve) && !is_over(serve)) {
+        look_rest(serve->look);
         serve_welcome(serve);
         serve_clear_seats(serve);
         bool ready = (!serve->options->programs || serve_is_full(serve)) && gang_are_complete(serve);
@@ -124,6 +127,7 @@ static bool work(struct serve *serve, struct err *err)
             continue;
         serve_begin_jobs(serve);
         serve_count_done(serve);
+        serve_show_failures(serve);
         if (!serve_answer_stopped(serve) && !serve_answer_waiting(serve) && !serve_answer_looking(serve) &&
             !wait_for_messages(serve) && !serve_pass_time(serve, err))
             return false;

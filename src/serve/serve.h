@@ -34,7 +34,9 @@ struct serve_window {
 };
 
 struct hostmem_caches; /* mem/hostmem.h */
-struct task;           /* system/machine.h */
+struct track_picture;  /* tracks/picture.h */
+struct track_plan;
+struct task; /* system/machine.h */
 
 struct serve_options {
     const char *path; /* of the socket; the system's description is at PATH.ini, for programs that attach */
@@ -51,12 +53,16 @@ struct serve_options {
     struct serve_live *live; /* or NULL */
     const _Atomic int *interrupt;
     void (*tell)(void *user, const char *line); /* who comes and goes; or NULL */
+    const struct track_plan *picture;           /* a timeline is drawn (tracks/picture.h); or NULL */
+    const char *show; /* a page shows it: as of --live (live_wish_parse); or NULL. Where it is: */
+    void (*tell_shown)(const char *url);
     void *user;
 };
 
 struct serve_counts {
     uint64_t programs, kernels, copies;
     uint64_t time_ps;
+    struct err no_picture; /* why the timeline is not there whole; or "" */
 };
 
 /* Returns when all is over; false: err says why it could not be. */
@@ -81,6 +87,7 @@ bool serve_take_turn(struct serve *serve, uint64_t until_ps, enum serve_turn *tu
 /* Time passes up to there, if there are tasks under way, though programs run. Whether there were. */
 bool serve_let_on(struct serve *serve, uint64_t time_ps);
 bool serve_is_busy(struct serve *serve);
-uint64_t serve_time(const struct serve *serve); /* of the machine, picoseconds */
+uint64_t serve_time(const struct serve *serve);                 /* of the machine, picoseconds */
+struct track_picture *serve_picture(const struct serve *serve); /* or NULL: none is drawn */
 
 #endif

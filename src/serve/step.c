@@ -4,6 +4,7 @@
 bool serve_take_turn(struct serve *serve, uint64_t until_ps, enum serve_turn *turn, struct err *err)
 {
     bool some = false;
+    look_rest(serve->look);
     struct guest *running = serve_hear(serve, &some);
     *turn = some ? SERVE_WORKED : SERVE_IDLE;
     if (some)
@@ -16,6 +17,7 @@ bool serve_take_turn(struct serve *serve, uint64_t until_ps, enum serve_turn *tu
     *turn = SERVE_WORKED;
     serve_begin_jobs(serve);
     serve_count_done(serve);
+    serve_show_failures(serve);
     gang_note_messages(serve);
     if (serve_answer_stopped(serve) || serve_answer_waiting(serve) || serve_answer_looking(serve))
         return true;
@@ -25,6 +27,11 @@ bool serve_take_turn(struct serve *serve, uint64_t until_ps, enum serve_turn *tu
     }
     serve->until_ps = until_ps;
     return serve_pass_time(serve, err);
+}
+
+struct track_picture *serve_picture(const struct serve *serve)
+{
+    return serve->picture;
 }
 
 uint64_t serve_time(const struct serve *serve)
@@ -85,6 +92,7 @@ static bool has_ended_tasks(const struct guest *guest)
 bool serve_let_on(struct serve *serve, uint64_t time_ps)
 {
     struct err err;
+    look_rest(serve->look);
     begin_heard(serve);
     bool had_work = serve_is_busy(serve);
     for (uint64_t now; serve_is_busy(serve) && (now = machine_time(serve->machine)) < time_ps;

@@ -146,6 +146,34 @@ struct machine_sample {
 #undef C
 };
 
+/* What a part of the machine did in the same span: a link of the fabric (by its number in machine_links), or
+ * the memory of a GPU, by member, as far as pages moved. Of a part that did nothing there is no sample. */
+#define PAGE_COUNTS(C)                                                                                       \
+    C(pages_received)                                                                                        \
+    C(page_bytes)                                                                                            \
+    C(pages_dropped)                                                                                         \
+    C(managed_faults)                                                                                        \
+    C(managed_bytes_in)                                                                                      \
+    C(managed_bytes_out)                                                                                     \
+    C(managed_evictions)
+
+enum machine_part { MACHINE_LINK, MACHINE_PAGES, MACHINE_PARTS };
+
+struct machine_part_sample {
+    uint64_t time_ps;
+    uint64_t part, number;
+    union {
+        struct {
+            uint64_t bytes[2], busy_ps[2]; /* of a link: to its second end, and back */
+        };
+        struct {
+#define C(name) uint64_t name;
+            PAGE_COUNTS(C)
+#undef C
+        };
+    };
+};
+
 /* What passed over a link of the fabric: from its first end to the other, and back. */
 struct machine_link {
     const char *name;
@@ -173,6 +201,7 @@ struct machine_options {
     uint64_t series_cycles; /* of the GPUs' clock: after each so many, a sample of each GPU is told; 0: none.
                                Not of a machine elsewhere, or over ranks, or that goes on from a checkpoint */
     void (*sample)(void *user, const struct machine_sample *sample);
+    void (*sample_part)(void *user, const struct machine_part_sample *sample); /* after those of all GPUs */
     void *sample_user;
     bool measures;                /* how long islands take: for machine_write_load */
     const char *placement;        /* file of such a load, by which ranks get their parts; or NULL */

@@ -1,5 +1,7 @@
 #include "system/series.h"
+#include "base/bits.h"
 #include "base/mem.h"
+#include "mem/memsys.h"
 #include "system/parts.h"
 
 struct sampled {                /* a GPU */
@@ -7,11 +9,18 @@ struct sampled {                /* a GPU */
     struct gpu_activity before; /* at the last sample */
 };
 
+struct sampled_link { /* at the last sample */
+    uint64_t bytes[2], busy_ps[2];
+    uint64_t over_ps[2]; /* a message counts when it begins: so much of the last one was still to come */
+};
+
 struct series {
     struct clock_domain clock;
     uint64_t cycles, count; /* of a sample; samples' times that have passed */
     uint64_t due_ps, last_ps;
     struct sampled *gpus;
+    struct memsys_counters *members; /* at the last sample */
+    struct sampled_link *links;      /* NULL before the first */
 };
 
 static void set_due(struct series *series)
@@ -26,6 +35,7 @@ struct series *series_new(const struct local_machine *machine)
     struct series *series = mem_alloc(1, sizeof *series);
     series->cycles = machine->options.series_cycles;
     series->gpus = mem_alloc(machine->gpu_count, sizeof *series->gpus);
+    series->members = mem_alloc(machine_homes(machine), sizeof *series->members);
     clock_init(&series->clock, machine->system->gpu.clock);
     set_due(series);
     return series;
@@ -33,8 +43,11 @@ struct series *series_new(const struct local_machine *machine)
 
 void series_free(struct series *series)
 {
-    if (series)
+    if (series) {
         mem_free(series->gpus);
+        mem_free(series->members);
+        mem_free(series->links);
+    }
     mem_free(series);
 }
 
@@ -62,6 +75,56 @@ static void fill(struct machine_sample *sample, const struct gpu_activity *now,
     sample->warps = now->warps;
 }
 
+static void tell_part(const struct local_machine *machine, const struct machine_part_sample *sample)
+{
+    machine->options.sample_part(machine->options.sample_user, sample);
+}
+
+static void take_pages(struct local_machine *machine, uint64_t time_ps, uint32_t number)
+{
+    struct memsys_counters now, *before = &machine->series->members[number];
+    struct machine_part_sample sample = {.time_ps = time_ps, .part = MACHINE_PAGES, .number = number};
+    uint64_t any = 0;
+    memsys_count(machine_home_mem(machine, number), &now);
+#define C(name) any |= sample.name = now.name - before->name;
+    PAGE_COUNTS(C)
+#undef C
+    *before = now;
+    if (any)
+        tell_part(machine, &sample);
+}
+
+static void take_link(struct local_machine *machine, uint64_t time_ps, uint32_t number,
+                      const struct machine_link *now)
+{
+    struct sampled_link *before = &machine->series->links[number];
+    struct machine_part_sample sample = {.time_ps = time_ps, .part = MACHINE_LINK, .number = number};
+    uint64_t span_ps = time_ps - machine->series->last_ps, any = 0;
+    for (int back = 0; back < 2; back++) {
+        uint64_t busy_ps = now->busy_ps[back] - before->busy_ps[back] + before->over_ps[back];
+        any |= sample.bytes[back] = now->bytes[back] - before->bytes[back];
+        any |= sample.busy_ps[back] = min_u64(busy_ps, span_ps);
+        before->bytes[back] = now->bytes[back];
+        before->busy_ps[back] = now->busy_ps[back];
+        before->over_ps[back] = busy_ps - sample.busy_ps[back];
+    }
+    if (any)
+        tell_part(machine, &sample);
+}
+
+static void take_links(struct local_machine *machine, uint64_t time_ps)
+{
+    struct series *series = machine->series;
+    size_t count = machine_links(&machine->base, NULL, 0);
+    struct machine_link *now = mem_alloc(count + 1, sizeof *now);
+    if (!series->links)
+        series->links = mem_alloc(count + 1, sizeof *series->links);
+    machine_links(&machine->base, now, count);
+    for (size_t i = 0; i < count; i++)
+        take_link(machine, time_ps, (uint32_t)i, &now[i]);
+    mem_free(now);
+}
+
 static void take(struct local_machine *machine, uint64_t time_ps)
 {
     struct series *series = machine->series;
@@ -75,6 +138,9 @@ static void take(struct local_machine *machine, uint64_t time_ps)
         gpu->before = now;
         machine->options.sample(machine->options.sample_user, &sample);
     }
+    for (uint32_t i = 0; i < machine_homes(machine); i++)
+        take_pages(machine, time_ps, i);
+    take_links(machine, time_ps);
     series->last_ps = time_ps;
 }
 
@@ -102,4 +168,6 @@ void series_forget_memory(struct local_machine *machine)
 {
     for (uint32_t i = 0; machine->series && i < machine->gpu_count; i++)
         machine->series->gpus[i].before.mem = (struct memsys_counters){0};
+    for (uint32_t i = 0; machine->series && i < machine_homes(machine); i++)
+        machine->series->members[i] = (struct memsys_counters){0};
 }

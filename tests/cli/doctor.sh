@@ -28,6 +28,31 @@ expect_line out '^ +apt install openmpi-bin'
 expect_line out '^  no +QEMU, programs ' # it says nothing of QEMU
 expect_line out '^  yes +libheddle '
 
+# ---- programs that leave a process behind, which keeps their output open; that never end; that write for ever ----
+
+mkdir odd
+cat >odd/gcc <<'END'
+#!/bin/sh
+/bin/sleep 300 &
+echo $! >sleeper
+echo "gcc (Some) 77.6.5"
+END
+printf '#!/bin/sh\ntrap "" ALRM TERM\necho $$ >stubborn\necho "Open MPI 5.4.3"\nwhile :; do /bin/sleep 1; done\n' >odd/mpirun
+printf '#!/bin/sh\nexec /usr/bin/yes qemu-x86_64 version 3.2.1\n' >odd/qemu-x86_64
+chmod +x odd/*
+PATH=$folder/odd
+SECONDS=0
+run_here doctor
+PATH=$path
+took=$SECONDS
+expect_status 0
+expect_line out '^  yes +gcc +77\.6\.5 '
+expect_line out '^  yes +QEMU, programs +3\.2\.1 '
+((took < 60)) || fail "$ran: it took $took s"
+[[ -e /proc/$(cat sleeper) ]] || fail 'the process that was left behind has ended: nothing was tried'
+! kill -0 "$(cat stubborn)" 2>/dev/null || fail 'a program that never ends was left'
+kill "$(cat sleeper)"
+
 # ---- JSON ----
 
 run doctor --json list.json

@@ -1,6 +1,7 @@
 """The live view, asked as a page asks it. Usage: live.py HEDDLE TEST [WORD...]: starts `HEDDLE WORD... --live=paused`.
 
-Tests: orders, refusals, malformed, hang, held. The words end where the program's begin: --live=paused stands before `--`.
+Tests: orders, refusals, malformed, hang, held, attached. The words end where the program's begin: --live=paused stands
+before `--`. Behind `++` is what is run once the URL was told: a program that attaches.
 """
 import http.client
 import json
@@ -162,9 +163,33 @@ def held(run):
     run.end()
 
 
-run = Run(sys.argv[1], sys.argv[3:])
+def attached(run):
+    """A machine that programs attach to: it pauses and steps, shows the programs, looks into SMs, and ends as if nobody had looked."""
+    paused = run.wait_for(lambda state: state["mode"] == "paused" and state["in_window"], 60)
+    program, = paused["programs"]
+    assert program["number"] == 1 and program["state"] in ("runs", "waits for simulated time") and "streams" not in paused, paused["programs"]
+    for _ in range(400):
+        if paused["kernels"]:
+            break
+        run.order(order="step", count=20)
+        paused = run.wait_for(lambda state: state["mode"] == "paused")
+    assert paused["kernels"] and paused["programs"][0]["running"], paused
+    windows = paused["windows"]
+    run.order(order="step", count=3)
+    assert run.wait_for(lambda state: state["mode"] == "paused")["windows"] == windows + 3
+    assert run.get("component?name=" + urllib.parse.quote("gpu[0].sm[1]"))["counters"]
+    assert run.order(order="checkpoint")[0] == 400
+    assert run.end() == 0
+    assert not later or guest.wait(timeout=20) == 0
+
+
+words = sys.argv[3:]
+later = words[words.index("++") + 1:] if "++" in words else []
+run = Run(sys.argv[1], words[:len(words) - len(later) - 1] if later else words)
+guest = later and subprocess.Popen([sys.argv[1], *later], stdout=open("later.out", "w"), stderr=open("later.err", "w"))
 try:
-    {"orders": orders, "refusals": refusals, "malformed": malformed, "hang": hang, "held": held}[sys.argv[2]](run)
+    {"orders": orders, "refusals": refusals, "malformed": malformed, "hang": hang, "attached": attached, "held": held}[sys.argv[2]](run)
 finally:
-    if run.process.poll() is None:
-        run.process.kill()
+    for process in [run.process] + ([guest] if guest else []):
+        if process.poll() is None:
+            process.kill()

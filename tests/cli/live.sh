@@ -40,11 +40,32 @@ sed 's/^{$/{ SPIN: bra SPIN;/' "$HEDDLE_HOME/bench/cuda/saxpy.ptx" >spin.ptx
 live hang run --mode timing --set gpu.sm_count=4 -- ./useptx ./spin.ptx
 live held run --mode timing --set gpu.sm_count=4 -- ./useptx "$HEDDLE_HOME/bench/cuda/saxpy.ptx" fault
 
+# Where the machine is in another process than the program: of --shared, of `heddle serve`, and beside simulated cores,
+# whose program is to have the same environment both times, as that is in its memory.
+gcc -o launch "$HEDDLE_HOME/tests/programs/launch.c" -L"$(dirname "$HEDDLE")/cuda" -l:libcuda.so.1 || fail 'launch.c does not compile'
+program=(./launch "$HEDDLE_HOME/tests/programs/causes.ptx" units 8 64 64)
+elsewhere=(--mode timing --set gpu.sm_count=4)
+run run --shared "${elsewhere[@]}" --stats plain "${program[@]}"
+expect_status 0
+live attached run --shared "${elsewhere[@]}" --stats looked -- "${program[@]}"
+expect_same_file 'statistics of --shared that was looked at' <(figures plain) <(figures looked)
+live attached serve --programs 1 --set gpu.sm_count=4 machine ++ run --attach machine --stats served "${program[@]}"
+expect_same_file 'statistics of a program on a machine that was looked at' <(figures plain) <(figures served)
+live hang run --shared "${elsewhere[@]}" -- ./useptx ./spin.ptx
+live held run --shared "${elsewhere[@]}" -- ./useptx "$HEDDLE_HOME/bench/cuda/saxpy.ptx" fault
+if command -v qemu-x86_64 >/dev/null; then
+    same='import subprocess, sys; sys.exit(subprocess.run(sys.argv[1:]).returncode)'
+    python3 -c "$same" "$HEDDLE" run --cpu epyc --system h200 "${elsewhere[@]}" --stats plain "${program[@]}" >out 2>err || fail "--cpu: $(cat err)"
+    live attached run --cpu epyc --system h200 "${elsewhere[@]}" --stats looked -- "${program[@]}"
+    expect_same_file 'statistics of --cpu that was looked at' <(figures plain) <(figures looked)
+    refuses '--live shows a GPU' run --cpu epyc --live true
+fi
+refuses '--live does not go with --attach: give it to `heddle serve`' run --attach machine --live true
+
 # Bad input. A port in use is told in one line.
 refuses '--live: expected a port of 1 to 65535, .*not .99999' "${job[@]}" --live 99999
 refuses '--live: expected a port' "${job[@]}" --live=some
 refuses '--live: expected a port' "${job[@]}" --live=8080,some
-refuses '--live does not go with a machine in another process' run --shared --live true
 refuses '--live needs --mode timing' bench vecadd --mode functional --live
 python3 -c 'import socket, time
 s = socket.create_server(("127.0.0.1", 0))

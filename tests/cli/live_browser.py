@@ -87,6 +87,12 @@ try:
         unlabelled = page.run("return [...document.querySelectorAll('button, input, select')].filter(e => "
                               "!(e.textContent.trim() || e.getAttribute('aria-label') || (e.labels && e.labels.length))).length")
         assert unlabelled == 0, f"{unlabelled} controls have no label"
+        # one h1, headings without gaps, tables whose heads say which column they are of
+        levels = page.run("return [...document.querySelectorAll('h1, h2, h3, h4')].filter(h => h.getClientRects().length).map(h => Number(h.tagName[1]))")
+        assert levels[0] == 1 and levels.count(1) == 1 and all(b <= a + 1 for a, b in zip(levels, levels[1:])) and 3 in levels, levels
+        heads = page.run("return [...document.querySelectorAll('th')].map(th => [th.scope, th.textContent])")
+        assert len(heads) > 6 and all(scope == "col" and text for scope, text in heads), heads
+        assert page.run("return document.querySelectorAll('header, main').length") == 2
         for choice in ("why", "issue", "use"):
             page.run("const c = document.getElementById('colour'); c.value = arguments[0]; c.dispatchEvent(new Event('change'))", choice)
         for scheme, width in (("light", 1280), ("dark", 1280), ("light", 420)):

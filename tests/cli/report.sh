@@ -44,6 +44,43 @@ refuses '--series needs a file' run --series 1000 true
 refuses '--series needs a file' bench saxpy --series 1000
 refuses '--series needs --mode timing' bench saxpy --mode functional --series 1000 --json x.json
 
+# Of links and of pages that move, too: sums over samples are what the run has as sums.
+for threads in 1 2; do
+    run bench allreduce --gpus 4 "${small[@]}" --series 2000 --threads "$threads" --json "links$threads.json"
+    expect_status 0
+done
+run bench fir --system r9nano-x4 --unified 4 --set paging.policy=esi --mode timing --series 2000 --json pages.json
+expect_status 0
+python3 - <<'END' || fail 'samples of links and pages'
+import json
+one, two, moved = (json.load(open(name + ".json")) for name in ("links1", "links2", "pages"))
+assert one["series"] == two["series"], "samples of links depend on the number of threads"
+def spans(run):
+    times = run["series"]["gpus"][0]["time_ps"]
+    return [b - a for a, b in zip([0] + times, times)]
+for run in (one, moved):
+    links, span = {link["name"]: link for link in run["links"]}, spans(run)
+    assert {part["name"] for part in run["series"]["links"]["list"]} == {name for name, link in links.items() if sum(link["bytes"])}
+    for part in run["series"]["links"]["list"]:
+        at, values = part["samples"], part["values"]
+        assert at == sorted(set(at)) and 0 <= at[0] and at[-1] < len(span)
+        assert len(values) == len(run["series"]["links"]["rows"]) == 4 and all(len(row) == len(at) for row in values)
+        assert all(0 <= value <= 100 for row in values[:2] for value in row), "busier than all of the time"
+        for back in (0, 1):
+            busy = sum(value / 100 * span[i] for i, value in zip(at, values[back]))
+            real, sent = links[part["name"]], sum(value * span[i] * 1e-12 for i, value in zip(at, values[2 + back]))
+            last = run["time_ps"] - sum(span) # a part of a sample at the end is not there
+            assert real["busy_ps"][back] - last - 1 <= busy <= real["busy_ps"][back] + 1, (part["name"], busy, real)
+            assert real["bytes"][back] - last * real["bytes_per_s"] * 1e-12 - 1 <= sent <= real["bytes"][back] + 1, (part["name"], sent, real)
+assert "pages" not in one["series"]
+pages = moved["series"]["pages"]
+rows = [row[0] for row in pages["rows"]]
+for row, metric in (("pages received", "heddle__pages_received.sum"), ("page bytes", "heddle__page_bytes.sum")):
+    got = sum(sum(part["values"][rows.index(row)]) for part in pages["list"])
+    assert got == moved["kernels"][0]["metrics"][metric] > 0, (row, got)
+assert len(pages["list"]) == 4 and pages["list"][2]["name"] == "GPU 0, member 2"
+END
+
 # ---- the page ----
 
 run report run.json functional.json
@@ -107,6 +144,71 @@ grep -q 'ld.global.f32 *%' bare.html && fail 'sources in spite of --no-sources'
 # Two times the same bytes; and a report stands where it was asked for, whatever was there.
 run report run.json functional.json -o again.html
 expect_same_file 'two reports of one run' run.html again.html
+
+# ---- sweeps and studies ----
+
+run caches --generate zipf:footprint=1MiB --tiles 4 --snoop 1 --machine private --accesses 20k \
+    --sweep l1.size=4KiB..16KiB,l1.ways=1:3,l2.size=128KiB:512KiB --json sweep.json
+expect_status 0
+run caches --generate zipf --tiles 4 --accesses 20k --json alone.json
+expect_status 0
+cat >little.ini <<'END'
+[study]
+title = Do <b>bytes</b> a second matter?
+workloads = saxpy
+systems = h200
+[workload.saxpy]
+options = --n 4096
+[axis.dram]
+set = dram.bandwidth
+values = 100GB/s 2TB/s
+END
+run study little.ini --json little.json
+expect_status 0
+run report sweep.json alone.json little.json run.json -o experiments.html
+expect_status 0
+run report sweep.json
+expect_line err '^heddle: report sweep\.html: any browser shows it$'
+python3 - <<'END' || fail 'sweeps and studies in the page'
+import json, re
+page = open("experiments.html", encoding="utf-8").read()
+data = json.loads(re.search(r'id="data">(.*?)</script>', page, re.S).group(1))
+assert len(data["runs"]) == 1 and [sweep["path"] for sweep in data["sweeps"]] == ["sweep.json", "alone.json"]
+sweep, alone = data["sweeps"]
+theirs = json.load(open("sweep.json"))
+names = [row[0] for row in sweep["keys"]]
+counters = [row[0] for row in sweep["counters"]]
+assert all(row[2] for row in sweep["keys"] + sweep["counters"]), "a row without help"
+assert len(sweep["points"]) == len(theirs["configurations"]) > 4 and sweep["impossible"] == theirs["left_out"]
+assert sweep["levels"] == 2 and alone["levels"] == 1 and len(alone["points"]) == 1
+for point, one in zip(sweep["points"], theirs["configurations"]):
+    config, result = one["config"], one["result"]
+    assert point[names.index("l1.size")] == config["l1"]["bytes"] and point[names.index("l2.line")] == config["l2"]["line_bytes"]
+    assert point[names.index("machine")] == "private"
+    assert point[len(names):] == [result["accesses"]] + [result[level][name] for level in ("l1", "l2") for name in counters]
+study, = data["studies"]
+theirs = json.load(open("little.json"))
+assert study["title"] == theirs["title"] and [figure["title"] for figure in study["figures"]] == [figure["title"] for figure in theirs["figures"]]
+near = lambda a, b: abs(a - b) <= 1e-6 * abs(b)
+assert all(near(*cells) for a, b in zip(study["figures"], theirs["figures"]) for one, two in zip(a["rows"], b["rows"], strict=True) for cells in zip(one["cells"], two["cells"], strict=True))
+for point, one in zip(study["points"], theirs["points"], strict=True):
+    assert point["labels"] == [one["labels"][axis["name"]] for axis in theirs["axes"]] and point["state"] == "done"
+    values = {row[0]: value for row, value in zip(study["metrics"], point["values"]) if value is not None}
+    assert values.keys() == one["metrics"].keys() and all(near(values[name], value) for name, value in one["metrics"].items())
+assert ["dram__bytes.sum", "byte"] in [row[:2] for row in study["metrics"]]
+damaged = json.load(open("little.json"))
+damaged["figures"][0]["rows"][0]["cells"].pop()
+json.dump(damaged, open("damaged_study.json", "w"))
+json.dump({**json.load(open("little.json")), "layout": 9}, open("other_study.json", "w"))
+damaged = json.load(open("sweep.json"))
+damaged["configurations"][1]["result"].pop("l1")
+json.dump(damaged, open("damaged_sweep.json", "w"))
+END
+refuses 'damaged_study\.json: this study is damaged' report damaged_study.json
+refuses 'other_study\.json: its layout is 9' report other_study.json
+refuses 'damaged_sweep\.json: this sweep is damaged' report damaged_sweep.json
+refuses '--ncu: expected a run' report sweep.json --ncu real.csv
+refuses '-o would write over sweep\.json' report run.json sweep.json -o sweep.json
 
 # ---- hostile names ----
 
@@ -230,6 +332,50 @@ for row, launch in zip(launches, run["launches"]):
     for name, value in zip(head[11:], row[11:]):
         assert abs(float(value.replace(",", "")) - launch["metrics"][name]) < 1e-5, (name, value)
 END
+# Launches of one name with several shapes are paired by shape and in their order; a kernel that has another name now, or
+# is gone, is named.
+python3 - <<'END'
+import copy, json
+run = json.load(open("real.json"))
+one, time, inst = run["launches"][0], "gpu__time_duration.sum", "smsp__inst_executed.sum"
+def write(name, kernels):
+    out = {**run, "launches": [], "kernels": []}
+    for kernel, launches in kernels:
+        for grid, ns in launches:
+            launch = copy.deepcopy(one)
+            launch.update(name=kernel, kernel=kernel, grid=[grid, 1, 1])
+            launch["metrics"].update({time: ns, inst: 10 * ns})
+            out["launches"].append(launch)
+        whole = copy.deepcopy(run["kernels"][0])
+        whole.update(name=kernel, kernel=kernel, launches=len(launches))
+        whole["metrics"].update({time: sum(ns for _, ns in launches), inst: 10 * sum(ns for _, ns in launches)})
+        out["kernels"].append(whole)
+    json.dump(out, open(name, "w"))
+write("shapes_a.json", [("gemm", [(8, 100), (64, 1000), (8, 120), (16, 300)]), ("old_name", [(5, 50), (6, 60)]), ("gone", [(4, 10)]), ("same", [(1, 7)])])
+write("shapes_b.json", [("gemm", [(64, 2000), (8, 110), (8, 120), (32, 450), (8, 130)]), ("new_name", [(5, 100), (6, 60)]), ("came", [(4, 10), (4, 11)]), ("same", [(2, 7)])])
+END
+run compare shapes_a.json shapes_b.json -o shapes.html
+expect_status 0
+python3 - <<'END' || fail "pairs of launches: $(cat out)"
+import json, re
+data = json.loads(re.search(r'id="data">(.*?)</script>', open("shapes.html", encoding="utf-8").read(), re.S)[1])
+compared, = data["compared"]
+rows = {(row["name"], row["shape"].split("x(")[0]): (row["launches"], row["before"], row["after"]) for row in compared["kernels"]}
+assert rows == {("gemm", "(8, 1, 1)"): (2, 220, 230), ("gemm", "(64, 1, 1)"): (1, 1000, 2000), ("gemm", "(32, 1, 1)"): (1, 300, 450),
+                ("new_name (was old_name)", "(5, 1, 1)"): (1, 50, 100), ("new_name (was old_name)", "(6, 1, 1)"): (1, 60, 60), ("same", "(2, 1, 1)"): (1, 7, 7)}, rows
+changed, = [row for row in compared["kernels"] if row["shape"].startswith("(32")]
+assert changed["shape"] == "(32, 1, 1)x(256, 1, 1), was (16, 1, 1)x(256, 1, 1)", changed["shape"]
+moved = {name: values for name, _, _, *values in changed["moved"]}
+assert moved["smsp__inst_executed.sum"] == [3000, 4500, 50], moved
+only = sorted(compared["only"])
+assert only == ["came: 2 launches only in the other run, the baseline has no such kernel",
+                "gemm (8, 1, 1)x(256, 1, 1): 1 launch only in the other run",
+                "gone: 1 launch only in the baseline, the other run has no such kernel"], only
+END
+expect_line out '^new_name \(was old_name\) +1 '
+expect_line out '^    grid and block \(64, 1, 1\)x\(256, 1, 1\)$'
+expect_line out '^  gone: 1 launch only in the baseline, the other run has no such kernel$'
+
 run compare real.json --ncu real.csv
 expect_status 0
 expect_line out '3 launches in both'

@@ -51,6 +51,33 @@ return [...document.querySelectorAll('button, input, select, a, img, svg[role=im
     .filter((e) => !named(e) && !(e.closest('svg') && e.tagName !== 'svg') && e.innerText !== undefined && !(e.tagName === 'TH' && !e.offsetWidth))
     .map((e) => e.outerHTML.slice(0, 120))"""
 
+# Landmarks, headings in their order, heads of tables, what drawings say, and what the keyboard can move.
+ACCESS = """
+const wrong = [];
+for (const mark of ['header', 'main', 'h1']) if (document.querySelectorAll(mark).length !== 1) wrong.push(mark);
+const shown = (e) => e.getClientRects().length > 0;
+let level = 0;
+for (const h of document.querySelectorAll('h1, h2, h3, h4')) {
+    if (!shown(h)) continue;
+    const now = Number(h.tagName[1]);
+    if (now > level + 1) wrong.push('h' + level + ' then ' + h.outerHTML.slice(0, 60));
+    level = now;
+}
+for (const table of document.querySelectorAll('table')) {
+    const heads = [...table.querySelectorAll('th')];
+    if (table.tHead && heads.some((th) => !['col', 'row'].includes(th.scope) || !th.textContent.trim())) wrong.push('th: ' + table.outerHTML.slice(0, 80));
+    if (heads.some((th) => th.querySelector('button')) && heads.filter((th) => ['ascending', 'descending'].includes(th.getAttribute('aria-sort'))).length > 1) wrong.push('aria-sort');
+}
+for (const svg of document.querySelectorAll('svg')) if ((svg.getAttribute('aria-label') || '').length < 20) wrong.push('a drawing says little: ' + svg.getAttribute('aria-label'));
+for (const box of document.querySelectorAll('.scroll, .source'))
+    if (shown(box) && (box.scrollWidth > box.clientWidth || box.scrollHeight > box.clientHeight) !== (box.tabIndex === 0)) wrong.push('scrolls without keys, or the other way round: ' + box.outerHTML.slice(0, 80));
+for (const e of document.querySelectorAll('#panel button, #panel select, #panel input, #panel [tabindex="0"]')) {
+    if (!shown(e)) continue;
+    e.focus({ focusVisible: true });
+    if (document.activeElement !== e || getComputedStyle(e).outlineStyle === 'none') { wrong.push('focus is not seen: ' + e.outerHTML.slice(0, 80)); break; }
+}
+return wrong.slice(0, 6)"""
+
 # The contrast of each text with its ground, as WCAG 2 computes it.
 PALE = """
 const parse = (c) => { const [r, g, b, a] = c.match(/[\\d.]+/g).map(Number); return [r, g, b, a === undefined ? 1 : a]; };
@@ -83,6 +110,8 @@ def look_at_all(page, name):
         expect(not page.run(NAMELESS), name, tab, "without a name:", page.run(NAMELESS))
         pale = page.run(PALE)
         expect(not pale, name, tab, "too pale:", pale)
+        wrong = page.run(ACCESS)
+        expect(not wrong, name, tab, "accessibility:", wrong)
         wide = page.run("return [document.documentElement.scrollWidth, innerWidth]")
         expect(wide[0] <= wide[1], name, tab, "is wider than the window:", wide)
         expect(page.run("return document.querySelectorAll('#panel, [role=tablist], h1').length") == 3, name, "structure")
@@ -168,6 +197,26 @@ def look_at_keyboard(page):
     quiet(page, "keyboard")
 
 
+def look_at_links(page, run, ends):
+    """A strip for each way of a link that was used, and its mean and highest use as the samples have them."""
+    times = run["series"]["gpus"][0]["time_ps"]
+    span = [b - a for a, b in zip([0] + times, times)]
+    wanted = {}
+    for link in run["series"]["links"]["list"]:
+        a, b = ends(link["name"])
+        for back, name in enumerate((f"{a} to {b}", f"{b} to {a}")):
+            if any(link["values"][back]):
+                wanted[name] = [link["name"], sum(v * span[i] for i, v in zip(link["samples"], link["values"][back])) / times[-1], max(link["values"][back])]
+    strips = page.run("return [...document.querySelectorAll('[data-strip]')].map((s) => s.dataset.strip)")
+    expect(strips == list(wanted), "strips", strips)
+    rows = page.run("return [...[...document.querySelectorAll('table')].find((t) => t.caption && t.caption.innerText === 'Use of links over time').tBodies[0].rows].map((r) => [...r.cells].map((c) => c.innerText))")
+    expect(len(rows) == len(wanted), "ways of links", rows)
+    for name, link, mean, most, *_ in rows:
+        expect(link == wanted[name][0] and abs(float(mean) - wanted[name][1]) < 0.002 and abs(float(most) - wanted[name][2]) < 0.02, name, mean, most, wanted[name])
+    broken = page.run("return [...document.querySelectorAll('[data-link]')].filter((l) => /undefined|NaN/.test(l.getAttribute('d'))).length")
+    expect(not broken, "links without ends")
+
+
 def look_at_others(page):
     open_report(page, "amd")
     select(page, "tab-kernels")
@@ -179,6 +228,16 @@ def look_at_others(page):
     expect(links == [link["name"] for link in run["links"]], "links", links)
     for link in run["links"]:
         expect(link["name"] in text(page), link["name"])
+    look_at_links(page, run, lambda name: name.split("-"))
+    open_report(page, "pages")
+    run = json.load(open(f"{folder}/pages.json"))
+    select(page, "tab-gpus")
+    look_at_links(page, run, lambda name: [name, "pcie"])
+    pages = run["series"]["pages"]
+    moved = [row[0] for row, *all in zip(pages["rows"], *(part["values"] for part in pages["list"])) if any(map(any, all))]
+    drawn = page.run("return [...document.querySelectorAll('[data-pages]')].map((c) => [c.dataset.pages, [...c.querySelectorAll('.key li')].map((l) => l.innerText)])")
+    expect([name for name, _ in drawn] == moved and "pages received" in moved, "pages over time", drawn, moved)
+    expect(drawn[0][1] == [part["name"] for part in pages["list"] if any(part["values"][0])], "by GPU", drawn[0])
     open_report(page, "functional")
     select(page, "tab-kernels")
     expect("functional mode" in text(page), "a run without time")
@@ -196,6 +255,49 @@ def look_at_others(page):
     expect(f"{100 * abs(model / 11500 - 1):.1f}" in text(page), "the error beside ncu")
     select(page, "tab-plots")
     expect(page.run("return document.querySelector('img').naturalWidth") > 0, "a drawing")
+
+
+def card(page, title):
+    """Text of the table, and the figures of the plot, in the card with this title."""
+    return page.run('''const card = [...document.querySelectorAll('section.card')].find((c) => c.querySelector('h3').innerText === arguments[0]), table = card.querySelector('table');
+        return [table && [...table.tBodies[0].rows].map((r) => [...r.cells].map((c) => c.innerText)), [...card.querySelectorAll('[data-value]')].map((v) => Number(v.dataset.value))]''', title)
+
+
+def same(some, others):
+    """The page's data have seven digits."""
+    return len(some) == len(others) and all(abs(a - b) <= 1e-6 * abs(b) for a, b in zip(some, others))
+
+
+def look_at_experiments(page):
+    """A study and a sweep, without a run."""
+    open_report(page, "experiments")
+    study, sweep = (json.load(open(f"{folder}/{name}.json")) for name in ("little", "sweep"))
+    expect(tabs(page) == ["tab-experiments"], "tabs", tabs(page))
+    expect(text(page, "h1") == study["title"], "a title with markup is shown as it is", text(page, "h1"))
+    for shown in study["figures"]:
+        rows, drawn = card(page, shown["title"])
+        expect([row[0] for row in rows] == [row["name"] for row in shown["rows"]], "rows of a figure", rows)
+        cells = [row["cells"][i] for i in range(len(shown["columns"])) for row in shown["rows"]]
+        expect(same(drawn, cells), shown["title"], drawn, cells)
+    times = [point["metrics"]["gpu__time_duration.sum"] for point in study["points"]]
+    rows, _ = card(page, "Points")
+    expect(len(rows) == len(times) and "done" in rows[0], "points", rows)
+    _, drawn = card(page, "Any metric")
+    expect(same(sorted(drawn), sorted(times)), "a metric of points", drawn, times)
+    rates = [100 * (one["result"]["l1"]["read_misses"] + one["result"]["l1"]["write_misses"]) / (one["result"]["l1"]["reads"] + one["result"]["l1"]["writes"]) for one in sweep["configurations"]]
+    _, drawn = card(page, "Counts by configuration")
+    expect(same(sorted(drawn), sorted(rates)), "miss rates", drawn)
+    page.run('''const s = [...document.querySelectorAll('select')].find((s) => [...s.options].some((o) => o.innerText === 'L2 evictions'));
+        s.value = [...s.options].findIndex((o) => o.innerText === 'L2 evictions'); s.dispatchEvent(new Event('change'))''')
+    _, drawn = card(page, "Counts by configuration")
+    expect(sorted(drawn) == sorted(one["result"]["l2"]["evictions"] for one in sweep["configurations"]), "L2 evictions", drawn)
+    rows, _ = card(page, "Configurations")
+    expect([row[:3] for row in rows[:2]] == [["4KiB", "1", "128KiB"], ["4KiB", "1", "512KiB"]], "configurations", rows[:2])
+    page.run('''[...document.querySelectorAll('th button')].find((b) => b.innerText.startsWith('L1 misses')).click()''')
+    rows, _ = card(page, "Configurations")
+    misses = [int(row[4].replace(",", "")) for row in rows]
+    expect(misses == sorted(misses, reverse=True) and len(set(misses)) > 3, "sorted by misses", misses)
+    quiet(page, "experiments")
 
 
 def look_at_evil(page):
@@ -220,12 +322,13 @@ with Browser(1280, 900) as page:
     look_at_cuda(page)
     look_at_keyboard(page)
     look_at_others(page)
+    look_at_experiments(page)
     look_at_evil(page)
     look_at_poor(page)
     for scheme, width in (("light", 1280), ("dark", 1280), ("light", 400)):
         page.size(width, 900)
         page.colours(scheme)
-        for name in ("cuda", "amd", "gpus", "compared", "measured"):
+        for name in ("experiments", "cuda", "amd", "gpus", "pages", "compared", "measured"):
             open_report(page, name)
             look_at_all(page, f"{name} {scheme} {width}")
 sys.exit(bool(failures))

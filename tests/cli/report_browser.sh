@@ -14,6 +14,8 @@ run bench matmul_tiled --m 64 --n 64 --k 64 --mode timing --system r9nano --json
 expect_status 0
 run bench allreduce --gpus 4 --mode timing --set gpu.sm_count=8 --set 'dispatch.gpcs=8' --series 2000 --json gpus.json
 expect_status 0
+run bench fir --system r9nano-x4 --unified 4 --set paging.policy=esi --mode timing --series 2000 --json pages.json
+expect_status 0
 run bench saxpy --json functional.json
 expect_status 0
 python3 - <<'END'
@@ -40,7 +42,28 @@ def line(fields):
 open("real.csv", "w").write(line(columns) + line(["", "", "", "", "", "us", "Kbyte"]) +
                             line(["0", "1", "a", "h", "matmul_tiled(float*)", "11.5", "40"]))
 END
-for name in cuda amd gpus functional evil poor; do
+run caches --generate zipf:footprint=1MiB --tiles 4 --snoop 1 --machine private --accesses 20k \
+    --sweep l1.size=4KiB..16KiB,l1.ways=1:4,l2.size=128KiB:512KiB --json sweep.json
+expect_status 0
+cat >little.ini <<'END'
+[study]
+title = Do <b>bytes</b> a second matter?
+workloads = saxpy vecadd
+systems = h200
+baseline = dram=2TB/s
+[workload.saxpy]
+options = --n 4096
+[workload.vecadd]
+options = --n 8192
+[axis.dram]
+set = dram.bandwidth
+values = 100GB/s 2TB/s
+END
+run study little.ini --json little.json
+expect_status 0
+run report little.json sweep.json -o experiments.html
+expect_status 0
+for name in cuda amd gpus pages functional evil poor; do
     run report "$name.json" -o "$name.html"
     expect_status 0
 done

@@ -40,6 +40,9 @@ run bench reduction --json bench.json
 fits bench.json
 run bench bfs --nodes 256 --mode timing "${small[@]}" --series 1000 --json bench_timed.json
 fits bench_timed.json
+run bench fir --system r9nano-x4 --unified 4 --set paging.policy=esi --mode timing --series 2000 --json moved.json
+expect_status 0
+fits moved.json
 start bench loop --mode timing --rounds 20000 --blocks 512 --json stopped.json
 sleep 1
 interrupt

@@ -98,6 +98,88 @@ run run --timeline none.json true
 expect_status 0
 expect_line err '^heddle: no timeline was drawn: no GPU was used in simulated time'
 
+# Where the machine is in another process: programs draw their calls, and the machine the rest. The same with `heddle
+# serve`. Kernels are the same on a stream's track in one file, and on a GPU's in the other.
+gcc -o launch "$HEDDLE_HOME/tests/programs/launch.c" -L"$(dirname "$HEDDLE")/cuda" -l:libcuda.so.1 || fail 'launch.c does not compile'
+program=(./launch "$HEDDLE_HOME/tests/programs/causes.ptx" units 8 64 64)
+run run --shared "${few[@]:0:4}" --stats plain "${program[@]}"
+for threads in 1 2; do
+    run run --shared "${few[@]:0:4}" --threads $threads --stats stats --timeline shared$threads.json "${program[@]}"
+    expect_status 0
+    expect_same_file 'statistics of a shared machine that draws' <(figures plain) <(figures stats)
+done
+expect_line err '^heddle: timeline shared2\.machine\.json: [0-9]+ slices'
+expect_same_file 'timelines of a shared machine, 1 and 2 threads' shared1.machine.json shared2.machine.json
+start serve --programs 1 --set gpu.sm_count=4 --timeline served.json --timeline-detail kernels machine
+for ((tries = 0; tries < 200; tries++)); do [[ -e machine.ini ]] && break || sleep 0.05; done
+"$HEDDLE" run --attach machine "${program[@]}" >attached.out 2>&1 || fail "--attach: $(cat attached.out)"
+wait "$child"
+status=$?
+child=''
+expect_status 0
+python3 - <<'END' || fail 'timelines of machines in other processes'
+import json
+def slices(name, cat):
+    return [(e["name"], e["ts"], e["dur"]) for e in json.load(open(name))["traceEvents"] if e.get("cat") == cat]
+kernels = slices("shared1.json", "kernel")
+assert kernels and kernels == slices("shared1.machine.json", "KERNEL") == slices("served.json", "KERNEL"), kernels
+assert slices("shared1.json", "call") and not slices("shared1.json", "BLOCK")
+assert len(slices("shared1.machine.json", "BLOCK")) == 8 and not slices("served.json", "BLOCK")
+END
+
+# Simulated CPU cores: which thread has which, beside the GPU; spans do not overlap, and end when the run does.
+if has qemu-x86_64 'simulated CPU cores'; then
+    run run --cpu epyc --system h200 "${few[@]:0:4}" --stats plain "${program[@]}"
+    expect_status 0
+    run run --cpu epyc --system h200 "${few[@]:0:4}" --stats stats --timeline cores.json "${program[@]}"
+    expect_status 0
+    expect_same_file 'statistics of cores that are drawn' <(figures plain) <(figures stats)
+    cat >threads.c <<'END'
+#include <pthread.h>
+static void *work(void *sum)
+{
+    for (int i = 0; i < 20000; i++)
+        *(volatile long *)sum += i;
+    return sum;
+}
+int main(void)
+{
+    static long sums[3][16];
+    pthread_t threads[3];
+    for (int i = 0; i < 3; i++)
+        pthread_create(&threads[i], 0, work, sums[i]);
+    for (int i = 0; i < 3; i++)
+        pthread_join(threads[i], 0);
+    return 0;
+}
+END
+    gcc -O1 -pthread -o threads threads.c || fail 'threads.c does not compile'
+    run run --cpu epyc --timeline alone.json ./threads
+    expect_status 0
+    expect_line err '^heddle: timeline alone\.json: [0-9]+ slices'
+    python3 - <<'END' || fail 'cores on tracks'
+import json
+for name in ("cores", "alone"):
+    events = json.load(open(name + ".json"))["traceEvents"]
+    names = {e["tid"]: e["args"]["name"] for e in events if e["ph"] == "M" and e["name"] == "thread_name"}
+    cores = {}
+    for e in events:
+        if e.get("cat") == "CPU":
+            assert names[e["tid"]].startswith("core ") and e["name"].startswith("thread "), e
+            cores.setdefault(e["tid"], []).append((e["ts"], e["ts"] + e["dur"], e["name"]))
+    assert cores
+    for spans in cores.values():
+        assert all(a[1] <= b[0] + 1e-6 for a, b in zip(spans, spans[1:])), spans
+    if name == "cores": # the thread has its core until it waits for the kernel, and again after that
+        (kernel,) = [e for e in events if e.get("cat") == "KERNEL"]
+        (spans,) = cores.values()
+        assert not any(begin < kernel["ts"] + kernel["dur"] / 2 < end for begin, end, _ in spans), (spans, kernel)
+        assert spans[-1][1] > kernel["ts"] + kernel["dur"]
+    else:
+        assert len({span[2] for spans in cores.values() for span in spans}) > 2 and len(cores) > 1, cores
+END
+fi
+
 # Bad input.
 refuses '--timeline-detail: expected calls, kernels, blocks or all, not .some' "${job[@]}" --timeline f --timeline-detail some
 refuses '--timeline-window: expected FROM\.\.TO' "${job[@]}" --timeline f --timeline-window 10us
@@ -106,7 +188,7 @@ refuses '--timeline-window: .* ends before it begins' "${job[@]}" --timeline f -
 refuses '--timeline-detail needs --timeline FILE' "${job[@]}" --timeline-detail all
 refuses '--timeline: .*missing/f' "${job[@]}" --timeline missing/f
 refuses '--timeline needs --mode timing' bench vecadd --mode functional --timeline f
-refuses 'expected --timeline-detail calls' run --shared --timeline f true
+refuses 'expected --timeline-detail calls' run --attach machine --timeline f true
 
 # A file that cannot be written whole: the run says why, and fails.
 run "${job[@]}" --timeline /dev/full

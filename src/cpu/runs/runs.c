@@ -32,6 +32,8 @@ struct cpurun {
     bool is_plain; /* `memory` is what lies below the caches */
     bool has_beside;
     struct cpurun_beside beside;
+    struct cpurun_watcher watcher; /* ran: NULL: nobody watches */
+    uint64_t ran_ps[CPURUN_LANES]; /* until then, it was told */
     bool (*stop)(void);
 };
 
@@ -140,6 +142,20 @@ static void begin_thread(struct cpurun *run, uint32_t lane, uint64_t time_ps)
     run->thread_count++;
 }
 
+/* What a thread ran is told up to now; and it runs from now on. */
+static void tell_ran(struct cpurun *run, uint32_t lane, uint32_t core)
+{
+    uint64_t now = run->threads.core_ps[core];
+    if (run->watcher.ran && now > run->ran_ps[lane])
+        run->watcher.ran(run->watcher.user, core, lane, run->ran_ps[lane], now);
+    run->ran_ps[lane] = now;
+}
+
+static void run_from_now(struct cpurun *run, uint32_t lane)
+{
+    run->ran_ps[lane] = run->threads.core_ps[run->threads.at[lane].core];
+}
+
 /* ---- words ---- */
 
 static void run_another(struct cpurun *run);
@@ -177,8 +193,11 @@ static enum cpurun_turn take_turn(struct cpurun *run, uint32_t number)
     sched_call(&run->threads, number);
     enum cpurun_turn turn = run->beside.turn(run->beside.user, sched_soonest(&run->threads));
     bool is_stuck = turn == CPURUN_IDLE && nobody_moves(run);
-    if (turn == CPURUN_BEHIND || is_stuck)
+    if (turn == CPURUN_BEHIND || is_stuck) {
+        tell_ran(run, number, run->threads.at[number].core);
         run_another(run);
+        run_from_now(run, number);
+    }
     sched_return(&run->threads, number);
     return is_stuck ? CPURUN_WORKED : turn;
 }
@@ -244,6 +263,7 @@ static void grant(struct cpurun *run, uint32_t number)
     struct sched_thread *thread = &run->threads.at[number];
     wait_until(run, number, run->threads.core_ps[thread->core], CAUSE_idle);
     atomic_store(&lane->answer, core_time(run, number));
+    run_from_now(run, number);
     atomic_store(&lane->timed_out, thread->timed_out);
     thread->timed_out = false;
     atomic_store(&run->shared->granted, number);
@@ -282,9 +302,11 @@ static bool take_op(struct reader *reader, uint32_t lane, uint64_t word)
     case CPURUN_AWAY:
         sched_go_away(threads, lane);
         return false;
-    case CPURUN_AT:
+    case CPURUN_AT: /* a call has ended then: it waited */
+        tell_ran(run, lane, threads->at[lane].core);
         wait_until(run, lane, second, CAUSE_idle);
         core_time(run, lane);
+        run_from_now(run, lane);
         return false;
     case CPURUN_END:
         sched_end(threads, lane);
@@ -302,6 +324,7 @@ static bool run_thread(struct cpurun *run, uint32_t number)
     struct reader reader = {run, lane, run->shared->rings[number], atomic_load(&lane->tail), 0};
     struct pending *pending = run->pending[number];
     uint64_t word;
+    uint32_t core = run->threads.at[number].core;
     bool goes_on = true, good;
     reader.head = atomic_load(&lane->head);
     while (goes_on && (good = next_word(&reader, &word))) {
@@ -317,6 +340,7 @@ static bool run_thread(struct cpurun *run, uint32_t number)
         }
     }
     give_room(lane, reader.tail);
+    tell_ran(run, number, core);
     return good;
 }
 
@@ -436,6 +460,11 @@ void cpurun_free(struct cpurun *run)
     mem_free(run->memories);
     mem_free(run->cores);
     mem_free(run);
+}
+
+void cpurun_set_watcher(struct cpurun *run, const struct cpurun_watcher *watcher)
+{
+    run->watcher = *watcher;
 }
 
 void cpurun_set_beside(struct cpurun *run, const struct cpurun_beside *beside)

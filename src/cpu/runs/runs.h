@@ -36,7 +36,13 @@ struct cpurun *cpurun_new(const struct cpu_spec *spec, struct cpurun_shared *sha
                           bool (*stop)(void));
 void cpurun_free(struct cpurun *run);
 void cpurun_set_beside(struct cpurun *run, const struct cpurun_beside *beside); /* which is copied */
-struct cpu_memory **cpurun_memories(struct cpurun *run);                        /* by core */
+/* Somebody is told which thread had which core, and when; spans of a core come in their order. */
+struct cpurun_watcher {
+    void (*ran)(void *user, uint32_t core, uint32_t thread, uint64_t begin_ps, uint64_t end_ps);
+    void *user;
+};
+void cpurun_set_watcher(struct cpurun *run, const struct cpurun_watcher *watcher); /* which is copied */
+struct cpu_memory **cpurun_memories(struct cpurun *run);                           /* by core */
 
 /* Until the program has ended (cpurun_over), or is given up. For a thread of its own. */
 void cpurun_go(struct cpurun *run);

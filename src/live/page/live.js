@@ -20,10 +20,15 @@ function fill(parent, children) {
     parent.replaceChildren(...children);
 }
 
+// heads: # is a column of numbers, ~ one whose head is only heard
 function table(heads, rows, empty) {
     if (!rows.length) return [make("p", empty, { class: "faint" })];
     const made = make("table"), head = make("thead"), body = make("tbody"), line = make("tr");
-    heads.forEach((text) => line.append(make("th", text.replace("#", ""), text.endsWith("#") ? { class: "n" } : {})));
+    heads.forEach((text) => {
+        const th = make("th", null, { scope: "col", ...(text.endsWith("#") ? { class: "n" } : {}) }), name = text.replace(/[#~]/g, "");
+        th.append(text.startsWith("~") ? make("span", name, { class: "visually-hidden" }) : name);
+        line.append(th);
+    });
     head.append(line);
     for (const row of rows) {
         const one = make("tr");
@@ -35,7 +40,7 @@ function table(heads, rows, empty) {
         body.append(one);
     }
     made.append(head, body);
-    const scroll = make("div", null, { class: "scroll", tabindex: "0", role: "group", "aria-label": heads.filter((h) => h).join(", ") });
+    const scroll = make("div", null, { class: "scroll", tabindex: "0", role: "group", "aria-label": heads.map((h) => h.replace(/[#~]/g, "")).join(", ") });
     scroll.append(made);
     return [scroll];
 }
@@ -134,7 +139,7 @@ function showKernels() {
     });
     for (const w of state.waiting)
         rows.push(["GPU " + w.gpu, w.name, w.bytes ? size(w.bytes) : "", "", "waits, or under way", "", ""]);
-    fill(byId("kernels"), table(["", "name", "grid, block", "", "blocks#", "since#", "warp instructions#"], rows,
+    fill(byId("kernels"), table(["~where", "name", "grid, block", "~progress", "blocks#", "since#", "warp instructions#"], rows,
         "Nothing runs."));
 }
 
@@ -206,12 +211,12 @@ function makeMap() {
     const parts = [];
     state.gpus.forEach((gpu, g) => {
         const part = make("div");
-        part.append(make("h4", "GPU " + g + ": SMs"));
+        part.append(make("h3", "GPU " + g + ": SMs"));
         const sms = make("div", null, { class: "tiles", role: "group", "aria-label": "SMs of GPU " + g });
         gpu.sms.forEach((sm, i) => sms.append(tile(i, "gpu[" + g + "].sm[" + i + "]")));
         part.append(sms);
         gpu.l2.forEach((memory, m) => {
-            part.append(make("h4", (gpu.l2.length > 1 ? "member " + m + ": " : "") + "slices of the L2"));
+            part.append(make("h3", (gpu.l2.length > 1 ? "member " + m + ": " : "") + "slices of the L2"));
             const slices = make("div", null, { class: "tiles", role: "group", "aria-label": "slices of GPU " + g });
             memory.slices.forEach((slice, i) => slices.append(tile(i, slice.part)));
             part.append(slices);
@@ -265,13 +270,21 @@ function showLegend(used) {
     fill(byId("legend"), items);
 }
 
+// Of a machine that several programs are attached to, these are there instead of one program's streams.
+function showPrograms() {
+    byId("streams-title").textContent = "Programs";
+    const rows = state.programs.map((p) => [p.number, p.state, whole(p.running), whole(p.waiting), p.node]);
+    fill(byId("streams"), table(["program", "state", "under way#", "not begun#", "node#"], rows, "No program is attached."));
+}
+
 function showStreams() {
+    if (state.programs) return showPrograms();
     const rows = state.streams.map((s) => {
         const waits = s.queue.flatMap((c) => c.waits.map((w) => "stream " + w.stream + " (command " + w.number + ")"));
         return ["GPU " + s.gpu, s.id, whole(s.done) + " of " + whole(s.submitted), s.queue.map((c) => c.kind).join(", "),
             waits.join(", ")];
     });
-    fill(byId("streams"), table(["", "stream", "done#", "queue", "waits for"], rows, "No stream has anything to do."));
+    fill(byId("streams"), table(["~GPU", "stream", "done#", "queue", "waits for"], rows, "No stream has anything to do."));
 }
 
 function showTables() {
@@ -323,11 +336,11 @@ async function showComponent() {
         if (one.why) {
             const rows = one.why.map((count, i) => [state.reasons[i].name, state.reasons[i].help, count]).filter((r) => r[2]);
             parts.push(make("p", one.blocks + " blocks, " + one.warps + " warps"),
-                ...table(["warps now", "", "warps#"], rows, "No warps."));
+                ...table(["warps now", "~meaning", "warps#"], rows, "No warps."));
             for (const where of one.where) parts.push(make("pre", where, { class: "where" }));
         }
         const all = one.counters || [], counters = all.filter((c) => c.value).map((c) => [c.name, whole(c.value), c.unit, c.help]);
-        if (counters.length) parts.push(...table(["counter", "value#", "unit", ""], counters, ""));
+        if (counters.length) parts.push(...table(["counter", "value#", "unit", "~meaning"], counters, ""));
         if (all.length > counters.length)
             parts.push(make("p", counters.length ? "The other counters are 0." : "All counters are 0.", { class: "faint" }));
         const ports = (one.ports || []).filter((p) => p.holds).map((p) => [p.number, whole(p.holds)]);

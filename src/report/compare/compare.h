@@ -1,5 +1,6 @@
 /* Runs beside each other: kernel by kernel what changed, and which causes moved with it. And a run beside
- * what a real GPU's profiler measured. Kernels are matched by name, launches of a kernel in their order. */
+ * what a real GPU's profiler measured. Kernels are matched by name, launches of a kernel by shape and in
+ * their order (pairing.h). */
 #ifndef COMPARE_COMPARE_H
 #define COMPARE_COMPARE_H
 
@@ -18,7 +19,8 @@ struct compared_metric {
 };
 
 struct compared_kernel {
-    const char *name;
+    struct text name;                /* in both; of one that was renamed, both names */
+    struct text shape;               /* grid and block, where launches of the kernel have several; or empty */
     size_t launches;                 /* in both: pairs */
     double before, after;            /* ns of all of these; or instructions, where there is no time */
     double change;                   /* percent */
@@ -34,7 +36,7 @@ struct comparison {
     bool timed;
     double total_before, total_after;
     struct compared_kernel *kernels; /* the largest change of time first */
-    size_t kernel_count;
+    size_t kernel_count, kernel_capacity;
     struct text *settings, *only; /* lines: what differs in the systems, and what is in one run alone */
     size_t setting_count, setting_capacity, only_count, only_capacity;
 };

@@ -118,12 +118,14 @@ void comparison_tell(const struct comparison *c, struct text *text)
                  "change");
         for (size_t i = 0; i < c->kernel_count && i < MOST_KERNELS; i++) {
             const struct compared_kernel *kernel = &c->kernels[i];
-            add_name(kernel->name, text);
+            add_name(kernel->name.at, text);
             text_add(text, " %8zu", kernel->launches);
             add_value(kernel->before, unit, 9, text);
             add_value(kernel->after, unit, 9, text);
             add_change(kernel->change, 9, text);
             text_add(text, "\n");
+            if (kernel->shape.length)
+                text_add(text, "    grid and block %s\n", kernel->shape.at);
             add_wrapped(kernel->why.at, text);
             if (kernel->launches > 1 && fabs(kernel->worst_change) >= fabs(kernel->change) + 1) {
                 text_add(text, "    launch %zu changed most: ", kernel->worst);
@@ -159,7 +161,8 @@ static void write_lines(struct json_writer *json, const char *name, const struct
 static void write_kernel(const struct compared_kernel *kernel, struct json_writer *json)
 {
     json_open_object(json, NULL);
-    json_put_text(json, "name", kernel->name);
+    json_put_text(json, "name", kernel->name.at);
+    json_put_text(json, "shape", kernel->shape.at ? kernel->shape.at : "");
     json_put_count(json, "launches", kernel->launches);
     json_put_real(json, "before", kernel->before);
     json_put_real(json, "after", kernel->after);

@@ -44,6 +44,15 @@ struct launch_kernel {
 
 struct launch_file; /* of one process: launches one by one */
 
+/* Samples over time of one process: those of GPUs, by time; those of links and of pages that move, by part.
+ */
+struct launch_series {
+    struct text file;
+    struct machine_sample *samples;
+    struct machine_part_sample *parts;
+    size_t sample_count, sample_capacity, part_count, part_capacity;
+};
+
 struct launches {
     struct launch_kernel *kernels; /* by name */
     size_t kernel_count, kernel_capacity;
@@ -54,9 +63,8 @@ struct launches {
     struct copy_sum copies[COPIED_KINDS];
     struct link_sum *links; /* of the fabric, or NULL */
     size_t link_count;
-    struct machine_sample *samples; /* over time, in their order: of the process that has most */
-    size_t sample_count;
-    uint64_t busy_ns; /* of the host, in which a launch was under way; all processes added up */
+    struct launch_series series; /* of the process that has most */
+    uint64_t busy_ns;            /* of the host, in which a launch was under way; all processes added up */
     uint64_t
         end_ps; /* simulated time until the last launch or copy ended, of the process that took longest */
     uint64_t lost_entries, lost_sums; /* launches that found no room in the folder */
@@ -81,6 +89,7 @@ bool launches_are_whole(const struct launches *lines, const char *folder, struct
 /* ---- launches_series.c ---- */
 
 bool launches_read_series(const char *path, struct launches *lines, struct err *err);
+void launches_series_fini(struct launch_series *series);
 void launches_write_series(const struct launches *lines, const struct launch_run *run,
                            struct json_writer *json);
 

@@ -257,7 +257,7 @@ void launches_fini(struct launches *lines)
     }
     mem_free(lines->kernels);
     mem_free(lines->links);
-    mem_free(lines->samples);
+    launches_series_fini(&lines->series);
     mem_free(lines->files);
     ledger_place_list_fini(&lines->places);
 }

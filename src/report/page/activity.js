@@ -32,7 +32,7 @@ function launchChart(run) {
         flush();
     });
     const kinds = [...new Set(launches.kernel)].slice(0, 12);
-    const made = wideDrawing(36, drawing(width, height, "Launches over simulated time, by GPU and stream", parts));
+    const made = wideDrawing(36, drawing(width, height, `Launches over simulated time, by GPU and stream: ${list.map(([device, stream, own]) => `GPU ${device}, stream ${stream}: ${numbers.plain(own.length)}`).join("; ")}`, parts));
     return wideCard("Launches over time", made,
         key(kinds.map((kind) => [run.kernels[kind].name, colour(kind)])),
         new Set(launches.kernel).size > kinds.length ? el("p", { class: "note" }, "Colours repeat: the key has the first kernels.") : null,

@@ -24,6 +24,13 @@ function ticks(most, count) {
 
 const frame = { width: 640, height: 230, left: 62, right: 14, top: 12, bottom: 34 };
 
+/* For those who do not see it: the least and the most of a line, when, and at the end. */
+function lineInWords(times, line, unit) {
+    if (!times.length) return "";
+    const say = (value) => numbers.text(value, unit), most = line.values.reduce((a, b) => Math.max(a, b)), least = line.values.reduce((a, b) => Math.min(a, b));
+    return `${line.name}: from ${say(least)} to ${say(most)}, most at ${numbers.text(times[line.values.indexOf(most)], "ps")}; ${say(line.values[line.values.length - 1])} at the end.`;
+}
+
 /* Lines over time. times: ps; lines: { name, values, paint }; unit of the values. */
 function overTime(title, times, lines, unit, most) {
     const f = frame, end = times.length ? times[times.length - 1] : 1;
@@ -43,7 +50,28 @@ function overTime(title, times, lines, unit, most) {
         times.forEach((time, i) => { path += `V${y(line.values[i]).toFixed(1)}H${x(time).toFixed(1)}`; });
         parts.push(titled(draw("path", { d: path, fill: "none", stroke: line.paint || colour(number), "stroke-width": 1.5, "stroke-linejoin": "round" }), line.name));
     });
-    return [wideDrawing(24, drawing(f.width, f.height, title, parts)), lines.length > 1 ? key(lines.map((line, i) => [line.name, line.paint || colour(i)])) : null];
+    return [wideDrawing(24, drawing(f.width, f.height, `${title}. ${lines.map((line) => lineInWords(times, line, unit)).join(" ")}`, parts)), lines.length > 1 ? key(lines.map((line, i) => [line.name, line.paint || colour(i)])) : null];
+}
+
+/* A strip for each row, one under the other: the height in it is the value. rows: { name, values, paint }. */
+function strips(title, times, rows, unit, most) {
+    const row = 24, f = { width: 960, left: 150, right: 66, top: 8 }, height = f.top + row * rows.length + 26, end = times.length ? times[times.length - 1] : 1;
+    const x = (time) => f.left + ((f.width - f.left - f.right) * time) / end, parts = [];
+    for (const tick of ticks(end, 8))
+        parts.push(draw("path", { class: "grid-line", d: `M${x(tick)} ${f.top}V${height - 24}` }), label(x(tick), height - 6, "middle", numbers.text(tick, "ps"), "small"));
+    rows.forEach(({ name, values, paint }, number) => {
+        const floor = f.top + row * (number + 1) - 3, y = (value) => (floor - ((row - 5) * Math.min(value, most)) / most).toFixed(1);
+        let path = `M${x(0).toFixed(1)} ${floor}`, at = 0;
+        times.forEach((time, i) => {
+            /* where nothing changes, the path goes on */
+            if (values[i] !== at) path += `H${x(i ? times[i - 1] : 0).toFixed(1)}V${y(values[i])}`;
+            at = values[i];
+        });
+        path += `H${x(end).toFixed(1)}V${floor}Z`;
+        parts.push(draw("path", { class: "grid-line", d: `M${f.left} ${floor}H${f.width - f.right}` }), label(f.left - 8, floor - 3, "end", name, "small"),
+            titled(draw("path", { d: path, fill: paint, "data-strip": name }), name), label(f.width - f.right + 6, floor - 3, "start", numbers.text(Math.max(...values), unit), "small"));
+    });
+    return wideDrawing(36, drawing(f.width, height, title, parts));
 }
 
 /* roofs: { name, flops } (a second), bandwidth (bytes a second), points: { name, intensity, flops, paint } */
@@ -78,6 +106,6 @@ function roofline(roofs, bandwidth, points) {
         parts.push(titled(draw("circle", { cx: x(point.intensity), cy: y(point.flops), r: 5.5, fill: point.paint, stroke: "var(--raised)", "stroke-width": 1.5, "data-point": point.name, "data-flops": point.flops, "data-intensity": point.intensity }),
             `${point.name}: ${numbers.text(point.flops, "FLOP/s")} at ${numbers.plain(point.intensity)} FLOP/byte`));
     parts.push(label((f.left + f.width - f.right) / 2, f.height - 8, "middle", "floating-point operations for each byte of DRAM traffic", "small"));
-    return [wideDrawing(24, drawing(f.width, f.height, "Roofline: operations a second by operations for each byte of memory traffic", parts)),
+    return [wideDrawing(24, drawing(f.width, f.height, `Roofline: operations a second by operations for each byte of memory traffic. ${points.map((point) => `${point.name}: ${numbers.text(point.flops, "FLOP/s")} at ${numbers.plain(point.intensity)} FLOP/byte.`).join(" ")} Roofs: ${roofs.map((roof) => `${roof.name} ${numbers.text(roof.flops, "FLOP/s")}`).join(", ")}, DRAM ${numbers.text(bandwidth, "byte/s")}.`, parts)),
         key(points.map((point) => [point.name, point.paint]))];
 }

@@ -5,7 +5,7 @@ function changeText(change) {
 }
 
 function movedTable(row) {
-    return el("div", { class: "card", style: "margin-top:1rem" }, el("h3", {}, row.name), el("p", {}, row.why), sortedTable(`What changed in ${row.name}`, [
+    return el("div", { class: "card", style: "margin-top:1rem" }, el("h3", {}, row.name, row.shape ? ` ${row.shape}` : ""), el("p", {}, row.why), sortedTable(`What changed in ${row.name}`, [
         { name: "metric", text: true, value: (moved) => moved[0], show: (moved) => el("code", {}, moved[0]) },
         { name: "baseline", value: (moved) => moved[3], show: (moved) => numbers.text(moved[3], moved[1]) },
         { name: "now", value: (moved) => moved[4], show: (moved) => numbers.text(moved[4], moved[1]) },
@@ -21,12 +21,13 @@ function comparedRuns(compared) {
     const show = (row) => { state.row = row; detail.replaceChildren(movedTable(row)); table.update(); };
     const table = sortedTable("Kernels compared", [
         { name: "kernel", text: true, value: (row) => row.name, show: (row) => el("button", { type: "button", class: "link", onclick: () => show(row) }, row.name) },
+        compared.kernels.some((row) => row.shape) ? { name: "grid and block", text: true, value: (row) => row.shape } : null,
         { name: "launches", value: (row) => row.launches },
         { name: "baseline", value: (row) => row.before, show: (row) => numbers.text(row.before, compared.unit) },
         { name: "now", value: (row) => row.after, show: (row) => numbers.text(row.after, compared.unit) },
         { name: "change", value: (row) => row.change, show: (row) => el("span", { class: row.change < -0.5 ? "good" : row.change > 0.5 ? "bad" : null }, changeText(row.change)) },
         { name: "what moved with it", text: true, value: (row) => row.why },
-    ], compared.kernels, { what: "kernels", first: 4, chosen: (row) => row === state.row });
+    ].filter(Boolean), compared.kernels, { what: "kernels", by: "change", chosen: (row) => row === state.row });
     if (state.row) show(state.row);
     return el("section", { "aria-label": compared.title, style: "margin-bottom:2rem" },
         el("h2", { style: "margin:0 0 .8rem" }, compared.title),

@@ -28,7 +28,15 @@ function drawing(width, height, title, ...children) {
 /* A drawing that is moved sideways where the window is narrower than this (rem). */
 function wideDrawing(least, made) {
     made.style.minWidth = `${least}rem`;
-    return el("div", { class: "scroll" }, made);
+    return el("div", { class: "scroll", role: "group", "aria-label": "Chart" }, made);
+}
+
+/* What can be moved is a stop of the keyboard, and only that. */
+function markScrollable(parent) {
+    for (const box of parent.querySelectorAll(".scroll, .source")) {
+        if (box.scrollWidth > box.clientWidth || box.scrollHeight > box.clientHeight) box.tabIndex = 0;
+        else box.removeAttribute("tabindex");
+    }
 }
 
 /* Lines that few want: under a summary. */

@@ -18,24 +18,28 @@ for (const run of DATA.runs) {
     const panel = el("div", { role: "tabpanel", id: "panel", tabindex: 0 });
     const openKernel = (kernel) => { state.kernel = kernel; select("kernels"); };
     const views = [
-        ["overview", "Overview", () => true, () => overview(state.run, openKernel)],
-        ["kernels", "Kernels", () => true, () => kernelsView(state.run, state)],
-        ["activity", "Activity", () => state.run.mode === "timing", () => activityView(state.run)],
-        ["gpus", "GPUs and pages", () => hasGpus(state.run), () => gpusView(state.run)],
+        ["experiments", "Sweeps and studies", hasExperiments, experimentsView],
+        ["overview", "Overview", () => state.run, () => overview(state.run, openKernel)],
+        ["kernels", "Kernels", () => state.run, () => kernelsView(state.run, state)],
+        ["activity", "Activity", () => state.run && state.run.mode === "timing", () => activityView(state.run)],
+        ["gpus", "GPUs and pages", () => state.run && hasGpus(state.run), () => gpusView(state.run)],
         ["compared", "Comparison", () => DATA.compared, comparedView],
         ["measured", "Measured", () => DATA.measured, measuredView],
         ["plots", "Plots", () => DATA.plots && DATA.plots.length, plotsView],
-        ["system", "System", () => true, () => configView(state.run)],
+        ["system", "System", () => state.run, () => configView(state.run)],
     ];
     const tabs = el("div", { class: "tabs no-print", role: "tablist", "aria-label": "Parts of the report" });
 
     function update() {
         const shown = views.filter(([, , applies]) => applies());
-        if (!shown.some(([id]) => id === state.tab)) state.tab = "overview";
+        if (!shown.some(([id]) => id === state.tab)) state.tab = shown[0][0];
         tabs.replaceChildren(...shown.map(([id, name]) => el("button", { type: "button", role: "tab", id: `tab-${id}`, "aria-controls": "panel", "aria-selected": String(id === state.tab), tabindex: id === state.tab ? 0 : -1, onclick: () => select(id) }, name)));
         panel.setAttribute("aria-labelledby", `tab-${state.tab}`);
-        panel.replaceChildren(...[views.find(([id]) => id === state.tab)[3]()].flat(Infinity).filter(Boolean));
+        const [, name, , view] = views.find(([id]) => id === state.tab);
+        panel.replaceChildren(...[el("h2", { class: "visually-hidden" }, name), view()].flat(Infinity).filter(Boolean));
+        markScrollable(panel);
     }
+    new ResizeObserver(() => markScrollable(panel)).observe(panel);
     function select(id) {
         state.tab = id;
         update();
@@ -57,11 +61,12 @@ for (const run of DATA.runs) {
     name();
 
     const titles = DATA.runs.map((run) => `${(run.program || "run").replace(/.*\//, "")} on ${run.system}`);
-    document.title = `${titles[0] || "Runs"} - Heddle`;
+    const experiment = DATA.studies.length ? DATA.studies[0].title : DATA.sweeps.length ? `Sweep of caches: ${fileName(DATA.sweeps[0].path)}` : "Runs";
+    document.title = `${titles[0] || experiment} - Heddle`;
     const choice = DATA.runs.length < 2 ? null : el("label", { class: "no-print" }, "Run ",
         el("select", { id: "run", onchange: (event) => { state.run = DATA.runs[Number(event.target.value)]; state.kernel = null; heading.textContent = titles[DATA.runs.indexOf(state.run)]; update(); } },
             DATA.runs.map((run, i) => el("option", { value: i }, `${titles[i]} (${run.path.replace(/.*\//, "")})`))));
-    const heading = el("h1", { class: "grow" }, titles[0] || "Runs");
+    const heading = el("h1", { class: "grow" }, titles[0] || experiment);
     document.getElementById("page").replaceWith(
         el("a", { class: "skip", href: "#panel" }, "Skip to the content"),
         el("header", { class: "top" }, heading, choice, el("span", { class: "no-print" }, theme)),

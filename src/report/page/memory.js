@@ -6,12 +6,13 @@ function memoryChart(value) {
         label(x + w / 2, y + 20, "middle", name, "strong"),
         lines.map((line, i) => label(x + w / 2, y + 38 + 16 * i, "middle", line, "small")),
     ];
-    const flows = [];
+    const flows = [], told = [];
     function flow(x0, x1, y, bytes, requests, name) {
         const none = !bytes && !requests;
         const wide = none ? 1 : Math.max(1.5, Math.min(9, Math.log10((bytes || 1) + 1)));
         const paint = none ? "var(--line)" : colour(0);
         const way = x1 > x0 ? 1 : -1;
+        if (!none) told.push(`${name}: ${numbers.text(bytes || 0, "byte")}`);
         flows.push(titled(draw("g", { "data-flow": name, "data-bytes": bytes || 0 },
             draw("path", { d: `M${x0} ${y}H${x1 - 7 * way}`, stroke: paint, "stroke-width": wide, fill: "none" }),
             draw("path", { d: `M${x1} ${y}l${-9 * way} -5v10z`, fill: paint }),
@@ -41,5 +42,5 @@ function memoryChart(value) {
     flow(674, 804, 116, value("dram__bytes_write.sum"), null, "written to DRAM");
     flow(674, 804, 212, value("heddle__peer_bytes.sum"), null, "other GPUs");
     flow(674, 804, 324, value("heddle__host_bytes.sum"), null, "host memory");
-    return wideDrawing(44, drawing(960, 384, "Memory chart: bytes between SMs, L1, L2, DRAM, other GPUs and the host", flows, parts));
+    return wideDrawing(44, drawing(960, 384, `Memory chart: bytes between SMs, L1, L2, DRAM, other GPUs and the host. ${told.join("; ")}.`, flows, parts));
 }

@@ -21,6 +21,7 @@
     F(page_gpus, "gpus.js")                                                                                  \
     F(page_compare, "compare.js")                                                                            \
     F(page_measured, "measured.js")                                                                          \
+    F(page_experiments, "experiments.js")                                                                    \
     F(page_views, "views.js")                                                                                \
     F(page_main, "main.js")
 
@@ -92,6 +93,7 @@ static void write_data(const struct html_request *request, FILE *file)
     for (size_t i = 0; i < request->run_count; i++)
         html_run_write(request, &request->runs[i], &json);
     json_close(&json);
+    html_experiments_write(request, &json);
     if (request->more)
         request->more(request->user, &json);
     json_close(&json);

@@ -7,6 +7,7 @@
 
 #include "base/names.h"
 #include "base/text.h"
+#include "report/experiment.h"
 #include "report/json.h"
 #include "report/runfile.h"
 
@@ -27,10 +28,18 @@ void html_lines_add(struct html_lines *lines, uint32_t at, const char *text, siz
 /* All lines of a text, from the first on. */
 void html_lines_add_text(struct html_lines *lines, const char *text, size_t bytes);
 
+/* A key of sweeps, and where it is in their JSON's `config`. */
+struct html_key {
+    const char *name, *path, *unit, *help;
+};
+
 struct html_request {
     const struct runfile *runs;
     size_t run_count;
     bool no_sources;
+    const struct experiment *experiments; /* or NULL */
+    size_t experiment_count;
+    const struct html_key *sweep_keys; /* what sweeps change; ends with a NULL name */
     /* Gives the lines of a module that a profile names, as far as they can be read; or NULL. */
     void (*code)(void *user, const char *module, struct html_lines *lines);
     /* Adds members to the data: what was compared, measured or drawn; or NULL. */
@@ -45,6 +54,7 @@ void html_write(const struct html_request *request, FILE *file);
 void html_run_write(const struct html_request *request, const struct runfile *run, struct json_writer *json);
 void html_kernels_write(const struct runfile *run, struct json_writer *json);
 void html_launches_write(const struct runfile *run, struct json_writer *json);
+void html_experiments_write(const struct html_request *request, struct json_writer *json);
 void html_series_write(const struct json_value *series, struct json_writer *json);
 void html_sources_write(const struct html_request *request, const struct runfile *run,
                         struct json_writer *json);
