@@ -26,6 +26,7 @@ replays() {
     case $1 in
     assert | errors) expect_line err '^heddle: the trace ends before the program did: a launch failed$' ;;
     checkpoint | heap | kernels) expect_line err 'first of .*: allocates memory, so its instructions may depend on time' ;;
+    external) ;; # its other process is a trace of its own
     managed) ;; # its kernels answer the program while they run
     pdl | green) ;; # a trace has no kernels that overlap as these do, and no parts of the GPU
     *) expect_same_file "$ran and execution" <(figures executed.json) <(figures replayed.json) ;;
@@ -38,7 +39,7 @@ for file in "$programs"/*.cu; do
     case $name in
     apart | apart_more | abi | launches | device_graph | graph_updates | jit) continue ;; # built otherwise: below, or by other tests
     pdl) build "$name" -arch=sm_90 >"build.$name" 2>&1 & ;;
-    driver | mapping | queries | green) build "$name" -lcuda >"build.$name" 2>&1 & ;;
+    driver | external | mapping | queries | green) build "$name" -lcuda >"build.$name" 2>&1 & ;;
     *) build "$name" >"build.$name" 2>&1 & ;;
     esac
     names+=("$name")

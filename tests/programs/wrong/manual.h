@@ -77,3 +77,104 @@ USE(updatable_not_captured)
     config.numAttrs = 1;
     return cudaLaunchKernelEx(&config, nothing);
 }
+
+/* ---- external memory ---- */
+
+static int import_external(int type, int file, unsigned long long bytes, unsigned flags = 0)
+{
+    cudaExternalMemory_t memory;
+    cudaExternalMemoryHandleDesc desc = {};
+    desc.type = (cudaExternalMemoryHandleType)type;
+    desc.handle.fd = file;
+    desc.size = bytes;
+    desc.flags = flags;
+    return cudaImportExternalMemory(&memory, &desc);
+}
+
+USE(external_null)
+{
+    cudaExternalMemoryHandleDesc desc = {};
+    return cudaImportExternalMemory(0, &desc);
+}
+USE(external_no_description)
+{
+    cudaExternalMemory_t memory;
+    return cudaImportExternalMemory(&memory, 0);
+}
+USE(external_no_type)
+{
+    return import_external(0, 0, 4096);
+}
+USE(external_no_file)
+{
+    return import_external(cudaExternalMemoryHandleTypeOpaqueFd, -1, 4096);
+}
+USE(external_no_bytes)
+{
+    return import_external(cudaExternalMemoryHandleTypeOpaqueFd, 0, 0);
+}
+USE(external_bad_flags)
+{
+    return import_external(cudaExternalMemoryHandleTypeOpaqueFd, 0, 4096, 8);
+}
+USE(external_of_windows)
+{
+    return import_external(cudaExternalMemoryHandleTypeOpaqueWin32, 0, 4096);
+}
+USE(external_destroy_bad)
+{
+    return cudaDestroyExternalMemory(FAKE(cudaExternalMemory_t));
+}
+USE(external_destroy_null)
+{
+    return cudaDestroyExternalMemory(0);
+}
+USE(external_buffer_of_bad)
+{
+    void *pointer;
+    cudaExternalMemoryBufferDesc desc = {};
+    desc.size = 16;
+    return cudaExternalMemoryGetMappedBuffer(&pointer, FAKE(cudaExternalMemory_t), &desc);
+}
+USE(external_buffer_null)
+{
+    cudaExternalMemoryBufferDesc desc = {};
+    desc.size = 16;
+    return cudaExternalMemoryGetMappedBuffer(0, FAKE(cudaExternalMemory_t), &desc);
+}
+USE(driver_external_null)
+{
+    return cuImportExternalMemory(0, 0);
+}
+USE(driver_external_destroy_bad)
+{
+    return cuDestroyExternalMemory(FAKE(CUexternalMemory));
+}
+
+/* ---- references ---- */
+
+USE(texref_of_no_module)
+{
+    CUtexref ref;
+    return cuModuleGetTexRef(&ref, 0, "nothing");
+}
+USE(texref_set_array_null)
+{
+    return cuTexRefSetArray(0, 0, CU_TRSA_OVERRIDE_FORMAT);
+}
+USE(texref_filter_bad)
+{
+    CUtexref ref;
+    NEED(cuTexRefCreate(&ref));
+    return cuTexRefSetFilterMode(ref, (CUfilter_mode)2);
+}
+USE(texref_address_mode_bad)
+{
+    CUtexref ref;
+    NEED(cuTexRefCreate(&ref));
+    return cuTexRefSetAddressMode(ref, 3, CU_TR_ADDRESS_MODE_CLAMP);
+}
+USE(texref_create_null)
+{
+    return cuTexRefCreate(0);
+}
