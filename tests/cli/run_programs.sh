@@ -39,7 +39,7 @@ for file in "$programs"/*.cu; do
     case $name in
     apart | apart_more | abi | launches | device_graph | graph_updates | jit) continue ;; # built otherwise: below, or by other tests
     pdl) build "$name" -arch=sm_90 >"build.$name" 2>&1 & ;;
-    driver | external | mapping | queries | green) build "$name" -lcuda >"build.$name" 2>&1 & ;;
+    batch | driver | external | mapping | queries | green) build "$name" -lcuda >"build.$name" 2>&1 & ;;
     *) build "$name" >"build.$name" 2>&1 & ;;
     esac
     names+=("$name")

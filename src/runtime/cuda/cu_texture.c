@@ -54,6 +54,39 @@ CU(cuArray3DGetDescriptor_v2, (desc, array), struct CUDA_ARRAY3D_DESCRIPTOR *des
     return cudaSuccess;
 }
 
+/* No array has planes, is sparse, or gets its memory later. */
+CU(cuArrayGetPlane, (plane, array, index), cudaArray_t *plane, cudaArray_t array, unsigned index)
+{
+    (void)plane, (void)array, (void)index;
+    return cudaErrorInvalidValue;
+}
+
+CU(cuArrayGetSparseProperties, (properties, array), void *properties, cudaArray_t array)
+{
+    (void)properties, (void)array;
+    return cudaErrorInvalidValue;
+}
+
+CU(cuMipmappedArrayGetSparseProperties, (properties, mipmaps), void *properties, cudaMipmappedArray_t mipmaps)
+{
+    (void)properties, (void)mipmaps;
+    return cudaErrorInvalidValue;
+}
+
+CU(cuArrayGetMemoryRequirements, (requirements, array, device), void *requirements, cudaArray_t array,
+   CUdevice device)
+{
+    (void)requirements, (void)array, (void)device;
+    return cudaErrorInvalidValue;
+}
+
+CU(cuMipmappedArrayGetMemoryRequirements, (requirements, mipmaps, device), void *requirements,
+   cudaMipmappedArray_t mipmaps, CUdevice device)
+{
+    (void)requirements, (void)mipmaps, (void)device;
+    return cudaErrorInvalidValue;
+}
+
 CU(cuMipmappedArrayCreate, (mipmaps, desc, levels), cudaMipmappedArray_t *mipmaps,
    const struct CUDA_ARRAY3D_DESCRIPTOR *desc, unsigned levels)
 {

@@ -135,7 +135,7 @@ static cudaError_t submit_value(struct stream *stream, const union CUstreamBatch
     }
 }
 
-static cudaError_t submit_values(struct stream *stream, const struct CUDA_BATCH_MEM_OP_NODE_PARAMS *what)
+cudaError_t cuda_stream_values(struct stream *stream, const struct CUDA_BATCH_MEM_OP_NODE_PARAMS *what)
 {
     cudaError_t error = what->count && !what->paramArray ? cudaErrorInvalidValue : cudaSuccess;
     for (unsigned i = 0; i < what->count && !error; i++)
@@ -162,7 +162,7 @@ static cudaError_t submit(struct stream *stream, struct node_work *work)
         return common_has_event(work->event) ? (cudaError_t)event_record_external(work->event, stream)
                                              : cudaSuccess;
     case NODE_VALUES:
-        return submit_values(stream, &work->values);
+        return cuda_stream_values(stream, &work->values);
     default:
         return cudaSuccess;
     }

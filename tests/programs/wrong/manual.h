@@ -178,3 +178,69 @@ USE(texref_create_null)
 {
     return cuTexRefCreate(0);
 }
+
+/* ---- arrays that the device says it does not have ---- */
+
+USE(array_sparse)
+{
+    cudaArray_t array;
+    cudaChannelFormatDesc format = cudaCreateChannelDesc<float>();
+    return cudaMallocArray(&array, &format, 1024, 1024, cudaArraySparse);
+}
+USE(array_deferred)
+{
+    cudaArray_t array;
+    cudaChannelFormatDesc format = cudaCreateChannelDesc<float>();
+    return cudaMallocArray(&array, &format, 1024, 1024, cudaArrayDeferredMapping);
+}
+USE(array_3d_sparse)
+{
+    cudaArray_t array;
+    cudaChannelFormatDesc format = cudaCreateChannelDesc<float>();
+    return cudaMalloc3DArray(&array, &format, make_cudaExtent(64, 64, 64), cudaArraySparse);
+}
+USE(mipmaps_sparse)
+{
+    cudaMipmappedArray_t mipmaps;
+    cudaChannelFormatDesc format = cudaCreateChannelDesc<float>();
+    return cudaMallocMipmappedArray(&mipmaps, &format, make_cudaExtent(64, 64, 0), 4, cudaArraySparse);
+}
+USE(array_requirements_of_plain)
+{
+    cudaArrayMemoryRequirements requirements;
+    return cudaArrayGetMemoryRequirements(&requirements, new_array(), 0);
+}
+
+/* ---- several at a time ---- */
+
+USE(prefetch_batch_of_plain)
+{
+    void *memory = new_memory();
+    size_t bytes = 64, first = 0;
+    cudaMemLocation place = {};
+    place.type = cudaMemLocationTypeDevice;
+    return cudaMemPrefetchBatchAsync(&memory, &bytes, 1, &place, &first, 1, 0, new_stream());
+}
+USE(prefetch_batch_in_null_stream)
+{
+    void *memory = new_managed();
+    size_t bytes = 64, first = 0;
+    cudaMemLocation place = {};
+    place.type = cudaMemLocationTypeDevice;
+    return cudaMemPrefetchBatchAsync(&memory, &bytes, 1, &place, &first, 1, 0, 0);
+}
+USE(discard_batch_flags)
+{
+    void *memory = new_managed();
+    size_t bytes = 64;
+    return cudaMemDiscardBatchAsync(&memory, &bytes, 1, 1, new_stream());
+}
+USE(copy_3d_batch_empty)
+{
+    return cudaMemcpy3DBatchAsync(0, 0, 0, new_stream());
+}
+USE(values_batch_too_many)
+{
+    static CUstreamBatchMemOpParams values[300];
+    return cuStreamBatchMemOp(new_stream(), 300, values, 0);
+}
