@@ -207,11 +207,12 @@ void dsm_store(struct sm *sm, struct sm_warp *w, const struct request *request, 
 static lane_mask lanes_for_block(const struct delivery *of, lane_mask rest)
 {
     uint32_t rank = rank_of(of->at[first_lane(rest)]), count = 0;
+    uint32_t each = of->kind == REQUEST_ATOMIC && of->bytes == ATOMIC_WIDE_BYTES ? 2 : 1;
     lane_mask who = 0;
     EACH_LANE (i, rest)
-        if (rank_of(of->at[i]) == rank && count < ATOMS) {
+        if (rank_of(of->at[i]) == rank && count + each <= ATOMS) {
             who |= UINT64_C(1) << i;
-            count++;
+            count += each;
         }
     return who;
 }
@@ -225,13 +226,20 @@ void dsm_atomic(struct sm *sm, struct sm_warp *w, struct load *load, const struc
         who = lanes_for_block(of, rest);
         struct cluster_message_bytes message = {.head = head_of(sm, w, of->at[first_lane(who)])};
         message.head.operation = of->operation;
-        EACH_LANE (i, who)
+        EACH_LANE (i, who) {
             message.u.atoms[message.head.count++] =
                 (struct cluster_atom){.operand = request->operand[i],
                                       .compare = is_signal || request->signals ? 0 : request->compare[i],
                                       .offset = offset_of(of->at[i]),
                                       .lane = (uint8_t)i,
                                       .bytes = of->bytes};
+            if (!is_signal && of->bytes == ATOMIC_WIDE_BYTES) /* another one for the upper half */
+                message.u.atoms[message.head.count++] =
+                    (struct cluster_atom){.operand = request->operand_upper[i],
+                                          .compare = request->compare_upper[i],
+                                          .offset = offset_of(of->at[i]) + 8,
+                                          .lane = (uint8_t)(i + ISA_LANES)};
+        }
         if (load && of->returns) {
             load->lines_left++;
             message.head.id = TO_LOAD | (uint32_t)(load - sm->loads);
@@ -358,6 +366,16 @@ static uint64_t perform(char *place, const struct cluster_atom *atom, uint32_t r
     return old;
 }
 
+static void perform_wide(char *place, const struct cluster_atom halves[2], uint32_t row,
+                         struct memsys_old olds[2])
+{
+    uint64_t old[2];
+    atomic_perform_wide((uint8_t)row, place, (uint64_t[2]){halves[0].operand, halves[1].operand},
+                        (uint64_t[2]){halves[0].compare, halves[1].compare}, old);
+    for (uint32_t i = 0; i < COUNT_OF(old); i++)
+        olds[i] = (struct memsys_old){.value = old[i], .lane = halves[i].lane};
+}
+
 /* Operations on one word follow each other. */
 static uint32_t same_words(const struct cluster_message_bytes *message)
 {
@@ -381,7 +399,12 @@ static void serve_atomics(struct sm *sm, struct block *block, struct cluster_mes
     uint64_t begins = 0;
     for (uint32_t i = 0; i < message->head.count; i++) {
         const struct cluster_atom *atom = &message->u.atoms[i];
-        uint64_t old = perform(place_of(block, atom->offset, atom->bytes), atom, message->head.operation);
+        char *place = place_of(block, atom->offset, atom->bytes);
+        if (atom->bytes == ATOMIC_WIDE_BYTES) {
+            perform_wide(place, atom, message->head.operation, &answer.u.olds[i++]);
+            continue;
+        }
+        uint64_t old = perform(place, atom, message->head.operation);
         answer.u.olds[i] = (struct memsys_old){.value = old, .lane = atom->lane};
     }
     for (uint32_t i = 0; i < passes; i++)

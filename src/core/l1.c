@@ -666,6 +666,11 @@ void l1_atomic(struct sm *sm, struct sm_warp *w, struct load *load, const struct
                                                       .offset = offset,
                                                       .lane = (uint8_t)lane,
                                                       .bytes = row->bytes};
+        if (row->bytes == ATOMIC_WIDE_BYTES) /* MEM_ATOMS is even: both are in one message */
+            message.atoms[count++] = (struct memsys_atom){.operand = request->operand_upper[lane],
+                                                          .compare = request->compare_upper[lane],
+                                                          .offset = (uint8_t)(offset + 8),
+                                                          .lane = (uint8_t)(lane + ISA_LANES)};
         if (count < MEM_ATOMS && (rest & (rest - 1)))
             continue;
         message.request.count = (uint8_t)(count | (wants_old ? MEM_WANTS_OLD : 0));

@@ -43,6 +43,12 @@ static enum result check(const struct gpu_spec *gpu, const struct array_shape *s
 enum result array_new(struct device *device, const struct array_shape *shape, struct array **array)
 {
     enum result result = device_usable(device);
+    if (!result && shape->flags & (ARRAY_SPARSE | ARRAY_DEFERRED)) {
+        result = driver_fail(RESULT_NOT_SUPPORTED,
+                             "arrays that are sparse, or get their memory later, are not supported "
+                             "(cudaArraySparse, cudaArrayDeferredMapping)");
+        driver_report(device->driver, driver_detail());
+    }
     if (!result)
         result = check(device->spec, shape);
     if (result)

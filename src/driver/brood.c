@@ -1,6 +1,7 @@
 #include "driver/brood.h"
 #include "driver/modules.h"
 #include "driver/timeline.h"
+#include "driver/updates.h"
 #include "base/bits.h"
 #include "base/clock.h"
 #include "base/mem.h"
@@ -13,7 +14,7 @@ enum { TAIL = 3, FIRE_AND_FORGET = 4, FIRST_HANDLE = 0x1000 }; /* CUDA's streams
 #define GRAPH_FIRE_AND_FORGET UINT64_C(0x0200000000000000)
 #define GRAPH_SIBLING         UINT64_C(0x0300000000000000)
 
-enum kind { LAUNCH, COPY, FILL, GRAPH };
+enum kind { LAUNCH, COPY, FILL, GRAPH, UPDATE };
 
 /* What a kernel asked for. */
 struct entry {
@@ -22,6 +23,8 @@ struct entry {
     struct device_launch what;
     struct device_copy copy;
     const struct play *play;
+    struct device_update update;
+    void *value;     /* of it; or NULL */
     uint64_t number; /* of all: those of one block are in their order */
 };
 
@@ -132,6 +135,8 @@ void brood_release(struct brood *brood)
     if (brood->room)
         memory_give(brood->device->driver, brood->room);
     pthread_mutex_destroy(&brood->lock);
+    for (size_t i = 0; i < brood->count; i++)
+        mem_free(brood->entries[i].value);
     mem_free(brood->entries);
     mem_free(brood->parts);
     mem_free(brood->errors);
@@ -283,6 +288,28 @@ static int start_graph(void *user, uint64_t graph, const struct device_moment *w
     return room ? SUCCESS : PENDING_EXCEEDED;
 }
 
+/* Without time it is done at once; else in its turn among what the kernel asks for. */
+static int update(void *user, const struct device_update *what, const void *value,
+                  const struct device_moment *when)
+{
+    struct brood *brood = user;
+    if (what->field != UPDATE_LIST && !updates_check(brood->device, what))
+        return INVALID_VALUE;
+    if (!brood->device->driver->timeline)
+        return updates_make(brood->device, what, value) ? SUCCESS : INVALID_VALUE;
+    struct entry entry = {.kind = UPDATE, .is_ready = true, .what = {.when = *when}, .update = *what};
+    pthread_mutex_lock(&brood->lock);
+    bool room = brood->count < MOST_CALLS;
+    if (room && value) {
+        entry.value = mem_alloc(what->bytes, 1);
+        memcpy(entry.value, value, what->bytes);
+    }
+    if (room)
+        note_due(brood, add(brood, &entry));
+    pthread_mutex_unlock(&brood->lock);
+    return room ? SUCCESS : PENDING_EXCEEDED;
+}
+
 static uint64_t new_handle(void *user, uint32_t sm, bool is_event)
 {
     struct brood *brood = user;
@@ -319,7 +346,7 @@ static int ask(void *user, enum device_question what, const struct kernel *kerne
 }
 
 const struct device_calls brood_calls = {take_room,  prepare,    start,         start_graph, move,
-                                         new_handle, last_error, device_number, ask};
+                                         new_handle, last_error, device_number, ask,         update};
 
 /* ---- the command ---- */
 
@@ -394,10 +421,52 @@ static enum result submit_graph(struct brood *brood, struct stream *stream, cons
     return result;
 }
 
+/* Bytes of the GPU's memory, when the machine stands still; NULL: there are none. */
+static const void *bytes_at(const struct brood *brood, uint64_t at, uint64_t bytes)
+{
+    struct memory_facts facts;
+    struct driver *driver = brood->device->driver;
+    if (!memory_find(driver, at, &facts) || facts.base + facts.bytes - at < bytes)
+        return NULL;
+    timeline_touch(driver, at, bytes, MEMORY_READ);
+    return (const void *)(uintptr_t)at;
+}
+
+static enum result make_update(const struct brood *brood, const struct device_update *what, const void *value)
+{
+    const void *from =
+        value || what->field != UPDATE_PARAM ? value : bytes_at(brood, what->value_at, what->bytes);
+    if ((what->field == UPDATE_PARAM && !from) || !updates_make(brood->device, what, from))
+        return driver_fail(RESULT_INVALID_VALUE, "a kernel changes a node of a graph, which is not there or "
+                                                 "cannot be so (cudaGraphKernelNodeUpdatesApply)");
+    return RESULT_SUCCESS;
+}
+
+static enum result make_updates(const struct brood *brood, const struct entry *entry)
+{
+    const struct device_update *what = &entry->update;
+    enum result result = RESULT_SUCCESS;
+    if (what->field != UPDATE_LIST)
+        return make_update(brood, what, entry->value);
+    for (uint64_t i = 0; i < what->bytes && !result; i++) {
+        struct device_update_row row;
+        struct device_update one = {0};
+        const void *from = bytes_at(brood, what->value_at + i * sizeof row, sizeof row);
+        if (from)
+            memcpy(&row, from, sizeof row);
+        if (!from || !device_update_read(&row, &one))
+            one.field = UPDATE_NONE;
+        result = make_update(brood, &one, NULL);
+    }
+    return result;
+}
+
 static enum result submit(struct brood *brood, struct stream *stream, const struct entry *entry)
 {
     if (entry->kind == GRAPH)
         return submit_graph(brood, stream, entry->play);
+    if (entry->kind == UPDATE)
+        return make_updates(brood, entry);
     return entry->kind == LAUNCH ? submit_launch(brood, stream, &entry->what)
                                  : submit_copy(stream, &entry->copy);
 }

@@ -7,6 +7,7 @@
 #include "driver/region.h"
 #include "driver/timeline.h"
 #include "driver/tracing.h"
+#include "driver/updates.h"
 #include "driver/watch.h"
 #include "base/bits.h"
 #include "base/demangle.h"
@@ -205,10 +206,22 @@ static void end_view(struct view *view)
         atomic_store(&view->driver->showing, false);
 }
 
+/* What kernels before it have changed of it. False: it does nothing. */
+static bool take_updates(struct launch_command *own)
+{
+    if (!own->config.updates)
+        return true;
+    bool is_on = updates_apply(own->config.updates, &own->config, own->params);
+    memcpy(own->record.grid, own->config.grid, sizeof own->record.grid);
+    return is_on;
+}
+
 static void run_launch(struct command *command)
 {
     struct launch_command *own = (struct launch_command *)command;
     struct launch_result result;
+    if (!take_updates(own))
+        return;
     timeline_touch(command->stream->device->driver, 0, UINT64_MAX, MEMORY_TAKEN_OVER);
     fill_launch(own);
     struct driver *driver = command->stream->device->driver;
@@ -236,7 +249,7 @@ static enum command_turn begin_launch(struct command *command, struct task *task
 {
     struct launch_command *own = (struct launch_command *)command;
     struct device *device = command->stream->device;
-    if (!own->chosen)
+    if (!own->chosen || !take_updates(own))
         return TURN_NOW;
     fill_launch(own);
     task->launch = &own->launch;
@@ -272,6 +285,7 @@ static void copy_launch(struct command *command)
     struct launch_command *own = (struct launch_command *)command;
     own->params = copy_bytes(own->params, own->param_bytes);
     own->places = locality_copy_blocks(own->places);
+    updates_keep(own->config.updates);
     own->brood = own->family = NULL;
 }
 
@@ -290,6 +304,7 @@ static void fini_launch(struct command *command)
     mem_free(own->params);
     brood_release(own->brood);
     brood_release(own->family);
+    updates_release(own->config.updates);
     locality_free_blocks(own->places);
 }
 
@@ -497,7 +512,8 @@ static enum result check_launches(const struct device *device, const char *kerne
                           ? "needs a machine in this process alone"
                       : timing->checkpoint || timing->resume ? "cannot be in checkpoints"
                                                              : NULL;
-    return why ? driver_fail(RESULT_NOT_SUPPORTED, "%s launches kernels, which %s", demangled(kernel), why)
+    return why ? driver_fail(RESULT_NOT_SUPPORTED, "%s launches kernels, or changes graphs, which %s",
+                             demangled(kernel), why)
                : RESULT_SUCCESS;
 }
 
@@ -559,6 +575,7 @@ static enum result begin_copy_placed(struct stream *stream, const struct functio
     made->kernel = copy->kernel;
     made->places = places;
     made->config = *config;
+    updates_keep(config->updates);
     made->base.beside_previous = config->programmatic;
     made->uses_heap = copy->uses_heap;
     made->limit = device->driver->instruction_limit;

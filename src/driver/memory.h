@@ -121,6 +121,8 @@ enum { /* CUDA's bits */
        ARRAY_SURFACE = 2,
        ARRAY_CUBEMAP = 4,
        ARRAY_GATHER = 8,
+       ARRAY_SPARSE = 64,
+       ARRAY_DEFERRED = 128,
 };
 
 struct array_shape {

@@ -121,8 +121,9 @@ struct launch_config {
     uint32_t dimensions;   /* that the program gave; 0: all three */
     uint32_t shared_bytes; /* dynamic */
     bool cooperative;
-    bool programmatic;   /* it may begin before the kernel before it in the stream has ended */
-    uint32_t cluster[3]; /* 0: none */
+    bool programmatic;       /* it may begin before the kernel before it in the stream has ended */
+    uint32_t cluster[3];     /* 0: none */
+    struct updates *updates; /* of a graph's node that kernels may change; or NULL */
 };
 
 /* arguments[i] points to the value of parameter i. Checked and copied before this returns; kernels run later.

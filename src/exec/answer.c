@@ -34,6 +34,15 @@ static void do_atomics(const struct isa_ops *isa, const struct request *request)
 {
     const struct delivery *of = &request->of;
     EACH_LANE (i, of->lanes) {
+        if (of->bytes == ATOMIC_WIDE_BYTES) {
+            uint64_t halves[2];
+            atomic_perform_wide(of->operation, (void *)(uintptr_t)of->at[i],
+                                (uint64_t[2]){request->operand[i], request->operand_upper[i]},
+                                (uint64_t[2]){request->compare[i], request->compare_upper[i]}, halves);
+            for (uint32_t half = 0; of->returns && half < 2; half++)
+                isa->deliver_old(of, i + half * ISA_LANES, halves[half]);
+            continue;
+        }
         uint64_t old = atomic_perform(of->operation, (void *)(uintptr_t)of->at[i], request->operand[i],
                                       request->compare[i]);
         if (of->returns)

@@ -76,6 +76,11 @@ static uint64_t far_sum_f64(uint64_t a, uint64_t b)
     A("cas.b32", 4, false, false, (uint32_t)a == (uint32_t)b ? c : a)                                        \
     A("cas.b64", 8, false, false, a == b ? c : a)
 
+/*      name, meaning: of 16 bytes, which no other operation has */
+#define WIDE_ATOMICS(A)                                                                                      \
+    A("exch.b128", b)                                                                                        \
+    A("cas.b128", a == b ? c : a)
+
 /* Old value to new one: `a` is in memory, b and c are the operands; far: not in shared memory. */
 uint64_t atomic_apply(uint32_t row, uint64_t a, uint64_t b, uint64_t c, bool far)
 {
@@ -88,9 +93,18 @@ uint64_t atomic_apply(uint32_t row, uint64_t a, uint64_t b, uint64_t c, bool far
     return a;
 }
 
+enum {
+#define A(name, bytes, floats, commutes, meaning) +1
+    PLAIN_ROWS = 0 ATOMICS(A)
+#undef A
+};
+
 const struct atomic_row atomic_rows[] = {
 #define A(name, bytes, floats, commutes, meaning) {name, bytes, floats, commutes},
     ATOMICS(A)
+#undef A
+#define A(name, meaning) {name, ATOMIC_WIDE_BYTES, false, false},
+        WIDE_ATOMICS(A)
 #undef A
 };
 
@@ -121,6 +135,41 @@ uint64_t atomic_perform(uint8_t operation, void *at, uint64_t operand, uint64_t 
     default:
         return perform_uint64_t(operation, at, operand, compare);
     }
+}
+
+typedef unsigned __int128 wide;
+
+static wide wide_of(const uint64_t halves[2])
+{
+    return (wide)halves[1] << 64 | halves[0];
+}
+
+static wide apply_wide(uint32_t row, wide a, wide b, wide c)
+{
+    uint32_t at = PLAIN_ROWS;
+#define A(name, meaning)                                                                                     \
+    if (row == at++)                                                                                         \
+        return meaning;
+    WIDE_ATOMICS(A)
+#undef A
+    return a;
+}
+
+/* Every x86-64 that runs CUDA has cmpxchg16b, but compilers must be told. */
+__attribute__((target("cx16"))) void atomic_perform_wide(uint8_t operation, void *at,
+                                                         const uint64_t operand[2], const uint64_t compare[2],
+                                                         uint64_t old[2])
+{
+    wide *place = at, was, seen;
+    memcpy(&was, at, sizeof was); /* maybe half new: then it is not what is there */
+    for (;; was = seen) {
+        seen = __sync_val_compare_and_swap(place, was,
+                                           apply_wide(operation, was, wide_of(operand), wide_of(compare)));
+        if (seen == was)
+            break;
+    }
+    old[0] = (uint64_t)was;
+    old[1] = (uint64_t)(was >> 64);
 }
 
 bool atomic_merge(struct request *request)

@@ -140,6 +140,43 @@ enum device_question {
     DEVICE_FUNCTION,   /* (kernel): a struct of the API */
     DEVICE_OCCUPANCY,  /* (kernel, threads of a block, its dynamic shared memory): 4 */
 };
+/* What kernels change of a graph's kernel nodes; the numbers are CUDA's. UPDATE_LIST: several, as rows in
+ * memory at value_at; `bytes` says how many. */
+enum device_update_field { UPDATE_NONE, UPDATE_GRID, UPDATE_PARAM, UPDATE_ENABLED, UPDATE_LIST };
+enum { UPDATE_MOST = 32764 }; /* bytes: of all parameters */
+struct device_update {
+    uint64_t node;
+    enum device_update_field field;
+    uint32_t grid[3];
+    bool enabled;
+    uint64_t value_at, offset, bytes; /* of parameters */
+};
+/* As kernels write them: struct cudaGraphKernelNodeUpdate. */
+struct device_update_row {
+    uint64_t node;
+    uint32_t field, pad;
+    union {
+        uint32_t grid[3];
+        struct {
+            uint64_t value_at, offset, bytes;
+        } param;
+        uint32_t enabled;
+    };
+};
+static inline bool device_update_read(const struct device_update_row *row, struct device_update *what)
+{
+    *what = (struct device_update){.node = row->node, .field = (enum device_update_field)row->field};
+    if (what->field == UPDATE_PARAM) {
+        what->value_at = row->param.value_at;
+        what->offset = row->param.offset;
+        what->bytes = row->param.bytes;
+    }
+    for (int i = 0; what->field == UPDATE_GRID && i < 3; i++)
+        what->grid[i] = row->grid[i];
+    what->enabled = what->field == UPDATE_ENABLED && row->enabled;
+    return row->field >= UPDATE_GRID && row->field <= UPDATE_ENABLED;
+}
+
 enum { DEVICE_ANSWER_MOST = 256 };
 struct device_answer {
     uint32_t bytes;
@@ -157,6 +194,9 @@ struct device_calls {
     uint32_t (*device)(void *user, uint32_t *count); /* its number, of so many */
     int (*ask)(void *user, enum device_question what, const struct kernel *kernel, const uint64_t asked[2],
                struct device_answer *answer);
+    /* value: of parameters; NULL: it is to be read from memory */
+    int (*update)(void *user, const struct device_update *what, const void *value,
+                  const struct device_moment *when);
 };
 
 struct launch {

@@ -160,7 +160,8 @@ static bool add_memory(struct gpu *gpu, uint32_t member, const char *path, struc
                                 .gpc_of = gpc_of,
                                 .ranks = ranks_of(gpu, member),
                                 .probe = gpu->config.probe,
-                                .atomic = atomic_perform};
+                                .atomic = atomic_perform,
+                                .atomic_wide = atomic_perform_wide};
     gpu->mems[member] = memsys_new(gpu->engine, path, &mem, err);
     mem_free(gpc_of);
     return gpu->mems[member];

@@ -93,6 +93,7 @@ struct delivery {
     uint8_t register_bytes;
     uint32_t d;       /* place of the old values */
     bool merged;      /* its first lane does it for all; with old values wanted, */
+    uint32_t d_upper; /* of their upper halves, if they have 16 bytes */
     uint64_t operand; /* this is the operand of each */
     /* of an asynchronous copy */
     bool is_async;
@@ -130,6 +131,7 @@ struct request {
     uint32_t shared_gap;   /* the second half of a lane's bytes is so far from the first; 0: behind it */
     struct delivery of;
     uint64_t operand[ISA_LANES], compare[ISA_LANES];
+    uint64_t operand_upper[ISA_LANES], compare_upper[ISA_LANES]; /* of atomic operations on 16 bytes */
     uint32_t shared_at[ISA_LANES];
     uint64_t local_at[ISA_LANES], param_at[ISA_LANES];
     /* For observers that look: what costs time to find out. */

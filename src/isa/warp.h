@@ -101,7 +101,8 @@ struct isa_ops {
      */
     void (*collect)(const struct request *request, uint64_t from, lane_mask who, unsigned char *data,
                     uint32_t *masks);
-    /* What was in memory before the lane's atomic operation. */
+    /* What was in memory before the lane's atomic operation. Of one on 16 bytes it is the lower half; the
+     * upper one is told as lane + ISA_LANES. */
     void (*deliver_old)(const struct delivery *of, uint32_t lane, uint64_t old);
     /* All bytes are there: of an asynchronous copy, or on the stage of a request that has one. */
     void (*complete)(struct isa_warp *warp, const struct delivery *of, const unsigned char *stage);

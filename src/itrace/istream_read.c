@@ -223,6 +223,9 @@ static bool shape_is_good(const struct access_shape *shape, uint32_t operation, 
     if ((shape->kind == REQUEST_PIECES) != has_pieces ||
         (shape->kind != REQUEST_NONE && !has_pieces) != has_lanes)
         return false;
+    if (shape->kind == REQUEST_ATOMIC && atomic_rows[operation].bytes == ATOMIC_WIDE_BYTES &&
+        shape->bytes != ATOMIC_WIDE_BYTES)
+        return false;
     return shape->local_bytes <= LOCAL_BYTES && (!has_lanes || shape->bytes) &&
            (!(shape->sets & SET_LOCAL) || shape->local_bytes) &&
            (!(shape->sets & SET_SHARED) || shape->shared_bytes);
@@ -308,7 +311,7 @@ static void set_operands(struct request *request, bool differ)
 {
     EACH_LANE (i, request->of.lanes) {
         request->operand[i] = differ ? i : 0;
-        request->compare[i] = 0;
+        request->compare[i] = request->operand_upper[i] = request->compare_upper[i] = 0;
     }
 }
 
@@ -338,6 +341,9 @@ void istream_access(struct istream_reader *reader, uint32_t number, lane_mask ma
         read_pieces(reader, context, request);
     else if (shape->sets & SET_GLOBAL)
         request->of.lanes = read_addresses(reader, context, request->of.at, mask, width);
+    if (shape->kind == REQUEST_ATOMIC && atomic_rows[shape->operation].bytes == ATOMIC_WIDE_BYTES)
+        EACH_LANE (i, request->of.lanes)
+            data->bad |= request->of.at[i] % ATOMIC_WIDE_BYTES != 0; /* the host cannot do it there */
     if (shape->kind == REQUEST_ATOMIC)
         set_operands(request, shape->sets & SET_OPERANDS_DIFFER);
     if (shape->sets & SET_SHARED) {

@@ -103,12 +103,18 @@ static void host_atomic(struct hostmem *host, const struct memsys_request *reque
         uint64_t sector = offset + atom.offset / MEM_SECTOR * MEM_SECTOR;
         _Alignas(16) unsigned char data[MEM_SECTOR];
         home_read(home_of(host, request->line), sector, data);
-        uint64_t was = host->atomic(request->operation & (uint8_t)~MEM_ON_FLOATS,
-                                    data + atom.offset % MEM_SECTOR, atom.operand, atom.compare);
+        uint8_t operation = request->operation & (uint8_t)~MEM_ON_FLOATS;
+        void *at = data + atom.offset % MEM_SECTOR;
+        bool is_wide = atom.bytes == MEM_WIDE;
+        if (is_wide)
+            memsys_atomic_wide(host->atomic_wide, operation, at, payload + i * sizeof atom, &old[i]);
+        else
+            old[i] = (struct memsys_old){.value = host->atomic(operation, at, atom.operand, atom.compare),
+                                         .lane = atom.lane};
         uint32_t operand = (uint32_t)((UINT64_C(1) << atom.bytes) - 1) << atom.offset % MEM_SECTOR;
         write_sector(host, home_of(host, request->line), sector, data,
                      operand); /* beside it, threads of the host may write */
-        old[i] = (struct memsys_old){.value = was, .lane = atom.lane};
+        i += is_wide;
     }
     if (request->count & MEM_WANTS_OLD)
         *bytes = lanes * (uint32_t)sizeof *old;
@@ -341,7 +347,8 @@ void hostmem_share(struct hostmem *host, const struct hostmem_caches *caches)
     host->caches = caches;
 }
 
-struct hostmem *hostmem_new(struct engine *engine, uint32_t gpus, bool in_fabric, memsys_atomic_fn *atomic)
+struct hostmem *hostmem_new(struct engine *engine, uint32_t gpus, bool in_fabric, memsys_atomic_fn *atomic,
+                            memsys_atomic_wide_fn *atomic_wide)
 {
     struct hostmem *host = mem_alloc(1, sizeof *host);
     struct text ports = {0};
@@ -354,6 +361,7 @@ struct hostmem *hostmem_new(struct engine *engine, uint32_t gpus, bool in_fabric
                              .island = engine_island(engine, "host.memory"),
                              .in_fabric = in_fabric,
                              .atomic = atomic,
+                             .atomic_wide = atomic_wide,
                              .probe = &probe_of_nobody,
                              .gpus = gpus};
     host->links = mem_alloc(gpus, sizeof *host->links);

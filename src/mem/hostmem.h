@@ -13,7 +13,8 @@ struct hostmem;
 
 /* For so many GPUs, with the links to them still to come (memsys_new plugs them in); or, in the fabric, with
  * hostmem_attach_fabric to come. */
-struct hostmem *hostmem_new(struct engine *engine, uint32_t gpus, bool in_fabric, memsys_atomic_fn *atomic);
+struct hostmem *hostmem_new(struct engine *engine, uint32_t gpus, bool in_fabric, memsys_atomic_fn *atomic,
+                            memsys_atomic_wide_fn *atomic_wide);
 
 /* The IOMMU walks for all GPUs that ask it (tlb.walks_at): so many walks at a time, and how long one takes.
  */

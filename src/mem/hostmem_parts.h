@@ -38,6 +38,7 @@ struct hostmem {
     struct home memory, managed;
     struct apart *apart; /* or NULL */
     memsys_atomic_fn *atomic;
+    memsys_atomic_wide_fn *atomic_wide;
     const struct probe *probe;
     uint32_t gpus;
     struct host_link *links; /* by GPU */

@@ -114,6 +114,7 @@ static void find_shape(struct memsys_shape *shape, const struct memsys_config *c
         .cross_ps = cycles_ps(l2->clock, (double)l2->cross_cycles),
         .cross_byte_fs = cycles_ps(l2->clock, 1000 / l2->cross_bytes_per_cycle),
         .atomic = config->atomic,
+        .atomic_wide = config->atomic_wide,
         .dram = dram_models[config->dram->model],
         .times = dram_times_of(&dram_timings[config->dram->timing]),
         .channels_per_slice = (uint32_t)config->dram->channels_per_slice,

@@ -24,6 +24,14 @@ struct memsys;
  * what the sender of the request put there. */
 typedef uint64_t memsys_atomic_fn(uint8_t operation, void *at, uint64_t operand, uint64_t compare);
 
+/* The same of 16 bytes, as halves. May be NULL where nobody asks for it. */
+typedef void memsys_atomic_wide_fn(uint8_t operation, void *at, const uint64_t operand[2],
+                                   const uint64_t compare[2], uint64_t old[2]);
+
+/* Of one in a message, where its atoms are at `payload`. */
+void memsys_atomic_wide(memsys_atomic_wide_fn *perform, uint8_t operation, void *at,
+                        const unsigned char *payload, struct memsys_old olds[2]);
+
 struct hostmem; /* mem/hostmem.h */
 
 /* Ranks that a home's islands are on: slices and SMs on all of them, the rest on the first. Behind the last
@@ -60,6 +68,7 @@ struct memsys_config {
     const uint8_t *gpc_of;   /* by SM: which; from `gpcs` on: in none */
     struct memsys_ranks ranks;
     memsys_atomic_fn *atomic;
+    memsys_atomic_wide_fn *atomic_wide;
     const struct probe *probe; /* who is told of requests; NULL: nobody */
 };
 

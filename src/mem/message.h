@@ -91,6 +91,7 @@ struct memsys_request {
     uint8_t count;     /* MEM_ATOMIC: of struct memsys_atom that follow. The high bit: the old values are
                           wanted. MEM_READ: MEM_MAY_BE_OLD, or 0 */
 };
+#define MEM_WIDE       16
 #define MEM_WANTS_OLD  0x80
 #define MEM_MAY_BE_OLD 1 /* as what the L1 has may be */
 #define MEM_ON_FLOATS  0x80
@@ -100,11 +101,12 @@ struct memsys_write { /* follows, one for each sector written, in order */
     unsigned char data[MEM_SECTOR];
 };
 
-struct memsys_atom { /* follows, one for each lane */
+/* Follows, one for each lane; of an operation on MEM_WIDE bytes two, for the lower half and the upper one. */
+struct memsys_atom {
     uint64_t operand, compare;
     uint8_t offset; /* in the line */
     uint8_t lane;
-    uint8_t bytes;     /* that it changes */
+    uint8_t bytes;     /* that it changes; of an upper half 0: the one before says so */
     uint8_t unused[5]; /* zero */
 };
 

@@ -42,6 +42,7 @@ struct memsys_shape {
     uint32_t overhead_bytes;            /* of a message */
     uint8_t *gpc_of, *side_of;          /* by client */
     memsys_atomic_fn *atomic;
+    memsys_atomic_wide_fn *atomic_wide;
     const struct probe *probe;
     const struct dram_model *dram;
     const struct dram_spec *dram_spec;

@@ -151,27 +151,44 @@ static void write(const struct here *here, uint32_t slice, uint32_t slot, const 
     reply_to_change(here, slice, head, through + here->shape->hit_ps, MEM_DONE, &reply, sizeof reply);
 }
 
+void memsys_atomic_wide(memsys_atomic_wide_fn *perform, uint8_t operation, void *at,
+                        const unsigned char *payload, struct memsys_old olds[2])
+{
+    struct memsys_atom halves[2];
+    uint64_t old[2];
+    memcpy(halves, payload, sizeof halves);
+    perform(operation, at, (uint64_t[2]){halves[0].operand, halves[1].operand},
+            (uint64_t[2]){halves[0].compare, halves[1].compare}, old);
+    for (uint32_t i = 0; i < COUNT_OF(old); i++)
+        olds[i] = (struct memsys_old){.value = old[i], .lane = halves[i].lane};
+}
+
 static void atomic(const struct here *here, uint32_t slice, uint32_t slot, const struct head *head,
                    const unsigned char *payload)
 {
     const struct memsys_shape *shape = here->shape;
     struct cache *cache = &here->spec->caches[slice];
-    uint32_t lanes = head->request.count & ~(uint32_t)MEM_WANTS_OLD;
-    REQUIRE(lanes <= MEM_ATOMS);
+    uint32_t atoms = head->request.count & ~(uint32_t)MEM_WANTS_OLD, lanes = 0;
+    REQUIRE(atoms <= MEM_ATOMS);
     struct {
         struct memsys_reply reply;
         struct memsys_old old[MEM_ATOMS];
     } message = {.reply = reply_to(head)};
     uint8_t of_word[MEM_LINE_MOST / 4] = {0}, most = 0;
     uint8_t operation = head->request.operation & (uint8_t)~MEM_ON_FLOATS;
-    for (uint32_t i = 0; i < lanes; i++) {
+    for (uint32_t i = 0; i < atoms; i++, lanes++) {
         struct memsys_atom atom;
         memcpy(&atom, payload + i * sizeof atom, sizeof atom);
         uint8_t same = ++of_word[atom.offset / 4];
         most = same > most ? same : most;
         void *at = cache_data(cache, slot) + atom.offset;
-        message.old[i] = (struct memsys_old){
-            .value = shape->atomic(operation, at, atom.operand, atom.compare), .lane = atom.lane};
+        if (atom.bytes == MEM_WIDE) {
+            memsys_atomic_wide(shape->atomic_wide, operation, at, payload + i * sizeof atom, &message.old[i]);
+            i++;
+        } else {
+            message.old[i] = (struct memsys_old){
+                .value = shape->atomic(operation, at, atom.operand, atom.compare), .lane = atom.lane};
+        }
         cache_changed(cache, slot, atom.offset, atom.bytes);
     }
     recall_copies(here, slice, slot, head);
@@ -187,9 +204,9 @@ static void atomic(const struct here *here, uint32_t slice, uint32_t slot, const
         here->state->count.l2_atomic_wait_ps += lanes * (it->atomics_free_at - here->now);
     it->atomics_free_at = max_u64(it->atomics_free_at, here->now) + takes;
     uint64_t at = max_u64(it->atomics_free_at, slice_occupy(here, slice, 0)) + shape->atomic_ps;
-    message.reply.count = (uint8_t)lanes;
+    message.reply.count = (uint8_t)atoms;
     reply_to_change(here, slice, head, at, wants_old ? MEM_OLD : MEM_DONE, &message,
-                    (uint32_t)(sizeof message.reply + (wants_old ? lanes * sizeof *message.old : 0)));
+                    (uint32_t)(sizeof message.reply + (wants_old ? atoms * sizeof *message.old : 0)));
 }
 
 bool slice_perform(const struct here *here, uint32_t slice, uint32_t slot, const struct head *head,

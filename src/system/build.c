@@ -48,8 +48,8 @@ bool machine_build(struct local_machine *machine, struct err *err)
     uint32_t host_node;
     if (!build_fabric(machine, &host_node, err) || !machine_plan(machine, err))
         return false;
-    machine->host =
-        hostmem_new(machine->engine, machine_homes(machine), host_node != NO_HOST, atomic_perform);
+    machine->host = hostmem_new(machine->engine, machine_homes(machine), host_node != NO_HOST, atomic_perform,
+                                atomic_perform_wide);
     if (machine->options.caches)
         hostmem_share(machine->host, machine->options.caches);
     if (machine->journal)

@@ -6,14 +6,14 @@ source "$(dirname "${BASH_SOURCE[0]}")/lib.bash"
 needs gcc
 source=$HEDDLE_HOME/tests/programs/older.c libraries=$(dirname "$HEDDLE")/cuda
 
-# runtime VERSION: runtime.c, which has every function of the runtime that the program of this version calls.
+# runtime VERSION SOURCE: runtime.c, which has every function of the runtime that the program of this version calls.
 runtime() {
-    gcc -DCUDA="$1" -c -o older.o "$source" || fail 'older.c does not compile'
+    gcc -DCUDA="$1" -c -o older.o "$2" || fail "$2 does not compile"
     nm -u older.o | awk '$2 ~ /cuda/ { print "int " $2 "(int *p); int " $2 "(int *p) { return *p += 999; }" }' >runtime.c
 }
 
 for version in 11 12; do
-    runtime $version
+    runtime $version "$source"
     name=libcudart.so.$version
     [[ $version == 11 ]] && name=libcudart.so.11.0
     echo "$name { global: *; };" >runtime.map
@@ -43,6 +43,29 @@ END
     gcc -D_GNU_SOURCE -o opens opens.c -ldl
     run run ./opens
     expect_status 0
+done
+
+# references to textures and surfaces, which only CUDA 11 had
+runtime 11 "$HEDDLE_HOME/tests/programs/older_texture.c"
+echo 'libcudart.so.11.0 { global: *; };' >runtime.map
+gcc -shared -fPIC -Wl,-soname,libcudart.so.11.0 -Wl,--version-script=runtime.map -o libcudart.so.11.0 runtime.c
+gcc -o texture.linked older.o -L. -l:libcudart.so.11.0
+gcc -c -o runtime.o runtime.c && gcc -o texture.inside older.o runtime.o
+rm libcudart.so.11.0
+for program in texture.linked texture.inside; do
+    for mode in functional timing; do
+        run run --mode $mode "./$program"
+        expect_status 0
+        expect_line out '^older_texture: ok$'
+    done
+done
+
+# ... and through the driver API
+gcc -o texrefs "$HEDDLE_HOME/tests/programs/texrefs.c" "$libraries/libcuda.so.1" || fail 'texrefs.c does not compile'
+for mode in functional timing; do
+    run run --mode $mode ./texrefs
+    expect_status 0
+    expect_line out '^texrefs: ok$'
 done
 
 # what CUDA 13 has otherwise than one of them, the other has too

@@ -18,7 +18,7 @@ replays() {
     run run --mode functional --record "$1.trace" "./$1.shared"
     case $1 in
     graph_nodes) expect_line err '^heddle: a graph with conditional nodes cannot be recorded' && return ;;
-    launches | device_graph) expect_line err 'launches kernels, which cannot be recorded' && return ;;
+    launches | device_graph | graph_updates) expect_line err 'launches kernels, or changes graphs, which cannot be recorded' && return ;;
     esac
     expect_status 0
     run replay "$1.trace" --no-progress --stats replayed.json
@@ -26,6 +26,7 @@ replays() {
     case $1 in
     assert | errors) expect_line err '^heddle: the trace ends before the program did: a launch failed$' ;;
     checkpoint | heap | kernels) expect_line err 'first of .*: allocates memory, so its instructions may depend on time' ;;
+    external) ;; # its other process is a trace of its own
     managed) ;; # its kernels answer the program while they run
     pdl | green) ;; # a trace has no kernels that overlap as these do, and no parts of the GPU
     *) expect_same_file "$ran and execution" <(figures executed.json) <(figures replayed.json) ;;
@@ -36,9 +37,9 @@ names=()
 for file in "$programs"/*.cu; do
     name=$(basename "$file" .cu)
     case $name in
-    apart | apart_more | abi | launches | device_graph | jit) continue ;; # built otherwise: below, or by other tests
+    apart | apart_more | abi | launches | device_graph | graph_updates | jit) continue ;; # built otherwise: below, or by other tests
     pdl) build "$name" -arch=sm_90 >"build.$name" 2>&1 & ;;
-    driver | mapping | queries | green) build "$name" -lcuda >"build.$name" 2>&1 & ;;
+    batch | driver | external | mapping | queries | green) build "$name" -lcuda >"build.$name" 2>&1 & ;;
     *) build "$name" >"build.$name" 2>&1 & ;;
     esac
     names+=("$name")
@@ -53,11 +54,13 @@ done
 for kind in shared static; do
     nvcc -rdc=true -arch=sm_90 -cudart $kind -o device_graph.$kind "$programs/device_graph.cu" -lcudadevrt >build.device_graph 2>&1 ||
         fail "device_graph.cu does not compile: $(head -n 5 build.device_graph)"
+    nvcc -rdc=true -arch=sm_90 -cudart $kind -o graph_updates.$kind "$programs/graph_updates.cu" -lcudadevrt >build.graph_updates 2>&1 ||
+        fail "graph_updates.cu does not compile: $(head -n 5 build.graph_updates)"
     nvcc -rdc=true -arch=sm_90 -cudart $kind -o launches.$kind "$programs/launches.cu" -lcudadevrt >build.launches 2>&1 ||
         fail "launches.cu does not compile: $(head -n 5 build.launches)"
 done
 
-for name in "${names[@]}" apart launches device_graph; do
+for name in "${names[@]}" apart launches device_graph graph_updates; do
     for kind in shared static; do
         if [[ ! -x $name.$kind ]]; then
             fail "$name.cu does not compile: $(head -n 5 "build.$name")"

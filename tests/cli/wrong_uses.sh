@@ -24,3 +24,12 @@ awk -v differs="$wrong/differs.txt" '
 if [[ -s differences ]]; then
     fail "$(wc -l <differences) wrong uses give another code: $(head -n 20 differences)"
 fi
+
+# Those that were not run on an H200: the code of the call alone, as the manual has it.
+awk '
+    FNR == NR { ours[$1] = $2; next }
+    $1 != "#" && ours[$1] != $2 { print $1 ": the manual has " $2 ", here: " ours[$1] }
+' out "$wrong/manual.txt" >differences
+if [[ -s differences ]]; then
+    fail "$(wc -l <differences) wrong uses give another code than the manual: $(head -n 20 differences)"
+fi

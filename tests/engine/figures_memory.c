@@ -135,7 +135,7 @@ static struct figures measure(const struct config *config, struct client_spec ba
     config_fill(config, &dram_params, "dram", &dram);
     config_fill(config, &noc_params, "noc", &noc);
     struct engine *engine = engine_new(&(struct engine_spec){.seed = 1, .payload_bytes = MEM_PAYLOAD_MOST});
-    struct hostmem *host = hostmem_new(engine, 1, false, no_atomic);
+    struct hostmem *host = hostmem_new(engine, 1, false, no_atomic, NULL);
     struct memsys_config memsys_config = {.host = host,
                                           .l2 = &l2,
                                           .dram = &dram,

@@ -150,7 +150,7 @@ static inline void system_defaults(struct system *system)
 static inline void memsys_init(struct system *system)
 {
     system->engine = engine_new(&(struct engine_spec){.payload_bytes = MEM_PAYLOAD_MOST});
-    system->host = hostmem_new(system->engine, 1, false, add_words);
+    system->host = hostmem_new(system->engine, 1, false, add_words, NULL);
     struct memsys_config config = {.host = system->host,
                                    .l2 = &system->l2,
                                    .dram = &system->dram,

@@ -249,7 +249,7 @@ static struct system memsys_init(const struct choice *choice, uint64_t seed)
     dram.model = choice->dram;
     dram.bandwidth = UINT64_C(100000000000);
     system.engine = engine_new(&(struct engine_spec){.seed = seed, .payload_bytes = MEM_PAYLOAD_MOST});
-    system.host = hostmem_new(system.engine, 1, false, add_atomic);
+    system.host = hostmem_new(system.engine, 1, false, add_atomic, NULL);
     struct memsys_config config = {.host = system.host,
                                    .l2 = &l2,
                                    .dram = &dram,

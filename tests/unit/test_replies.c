@@ -54,7 +54,7 @@ static uint64_t ask_host(uint8_t kind)
         .type = "client", .start = client_start, .arrive = client_arrive};
     struct err err;
     struct engine *engine = engine_new(&(struct engine_spec){.payload_bytes = MEM_PAYLOAD_MOST});
-    struct hostmem *host = hostmem_new(engine, 1, false, add_while_others_write);
+    struct hostmem *host = hostmem_new(engine, 1, false, add_while_others_write, NULL);
     struct link *link = engine_link(engine, "link", &(struct link_spec){.latency_ps = 1000});
     struct component *client = engine_component(engine, engine_island(engine, "client"), "client", &ops,
                                                 &kind, sizeof(uint64_t), "host");

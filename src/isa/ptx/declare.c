@@ -233,6 +233,8 @@ bool parse_registers(struct parser *parser)
     struct head head;
     if (!parse_head(parser, &head))
         return false;
+    if (head.variable.type == PTX_b128 && head.vector > 1)
+        return parse_fail(parser, "no vector of .b128 before this");
     do {
         struct binding *binding;
         struct name *name;
@@ -247,8 +249,9 @@ bool parse_registers(struct parser *parser)
             if (!binding)
                 return parse_fail_twice(parser, &token, name);
         }
-        binding->type = (uint8_t)head.variable.type;
-        binding->parts = (uint8_t)head.vector;
+        bool is_wide = head.variable.type == PTX_b128; /* a pair of 64 bits: statement.c makes use of it */
+        binding->type = (uint8_t)(is_wide ? PTX_b64 : head.variable.type);
+        binding->parts = (uint8_t)(is_wide ? 2 : head.vector);
         binding->line = token.line;
     } while (accept(parser, ','));
     return accept(parser, ';') || parse_fail(parser, "',' or ';'");

@@ -118,6 +118,62 @@ static bool split_atomic(struct parser *parser, const struct ptx_inst *inst)
     return true;
 }
 
+enum { WIDE_PARTS = 8 }; /* 128 bits as registers of 16 */
+
+/* The elements of an operand that are this half of 128 bits: one, or a vector of smaller ones. */
+static struct ptx_operand half_of(const struct body *body, const struct ptx_operand *operand, uint32_t half)
+{
+    uint32_t count = operand->count / 2;
+    if (count == 1)
+        return body->operands.at[operand->first + half];
+    struct ptx_operand vector = *operand;
+    vector.first += half * count;
+    vector.count = count;
+    return vector;
+}
+
+/* mov.b128: a register of 128 bits is a pair, so it is one mov for each half. */
+static bool split_wide_move(struct parser *parser, const struct ptx_inst *inst)
+{
+    struct body *body = &parser->body;
+    if (strcmp(inst->opcode, "mov.b128") != 0 || inst->count != 2)
+        return false;
+    const struct ptx_operand d = body->operands.at[inst->first], a = body->operands.at[inst->first + 1];
+    const struct ptx_operand *const both[] = {&d, &a};
+    for (uint32_t i = 0; i < COUNT_OF(both); i++)
+        if (both[i]->kind != PTX_OP_VECTOR || both[i]->count % 2 || !both[i]->count ||
+            both[i]->count > WIDE_PARTS)
+            return false;
+    const struct ptx_operand first = half_of(body, &d, 0), later = half_of(body, &a, 1);
+    if (first.kind == PTX_OP_REGISTER && is_register(&later, first.index))
+        return false;
+    for (uint32_t half = 0; half < 2; half++) {
+        struct ptx_inst one = *inst;
+        one.opcode = scope_name(&parser->scopes, "mov.b64", 7)->text;
+        one.first = (uint32_t)body->operands.count;
+        for (uint32_t i = 0; i < COUNT_OF(both); i++) {
+            struct ptx_operand operand = half_of(body, both[i], half);
+            *list_push(body->operands) = operand;
+        }
+        if (body->operands.at[one.first].kind != PTX_OP_SINK)
+            *list_push(body->insts) = one;
+    }
+    return true;
+}
+
+/* Loads and stores of .b128 are those of a pair. */
+static const char *paired_opcode(struct parser *parser, const char *opcode)
+{
+    char paired[128];
+    size_t length = strlen(opcode);
+    if ((strncmp(opcode, "ld.", 3) != 0 && strncmp(opcode, "ldu.", 4) != 0 &&
+         strncmp(opcode, "st.", 3) != 0) ||
+        length + 3 > sizeof paired || strcmp(opcode + length - 5, ".b128") != 0)
+        return opcode;
+    snprintf(paired, sizeof paired, "%.*s.v2.b64", (int)(length - 5), opcode);
+    return scope_name(&parser->scopes, paired, strlen(paired))->text;
+}
+
 static bool parse_instruction(struct parser *parser, int32_t guard, bool guard_not)
 {
     struct body *body = &parser->body;
@@ -129,9 +185,9 @@ static bool parse_instruction(struct parser *parser, int32_t guard, bool guard_n
     parser->in_call = strncmp(opcode->text, "call", 4) == 0;
     if (!parse_operands(parser, &inst.first, &inst.count))
         return false;
-    inst.opcode = usual_opcode(parser, opcode)->text;
+    inst.opcode = paired_opcode(parser, usual_opcode(parser, opcode)->text);
     inst.loc = (uint32_t)body->locs.count;
-    if (!split_atomic(parser, &inst))
+    if (!split_atomic(parser, &inst) && !split_wide_move(parser, &inst))
         *list_push(body->insts) = inst;
     return true;
 }

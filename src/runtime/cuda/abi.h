@@ -147,6 +147,7 @@ enum {
     LAUNCH_LAST = 16,
     LAUNCH_PROGRAMMATIC_EVENT = 7,
     LAUNCH_COMPLETION_EVENT = 12,
+    LAUNCH_UPDATABLE = 13,
 };
 enum { KERNEL_NODE_ATTRIBUTES = 17 /* more than any of a kernel's node */ };
 struct cudaAccessPolicyWindow {
@@ -168,6 +169,10 @@ struct cudaLaunchAttribute {
             cudaEvent_t event;
             int flags, at_block_start; /* of a programmatic event */
         } record;
+        struct {
+            int is_on;
+            uint64_t node; /* by which kernels change it; filled by the call */
+        } updatable;
     } value;
 };
 

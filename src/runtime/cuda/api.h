@@ -131,7 +131,7 @@ struct context {
     struct device *device;
     bool is_primary, is_green;
     cudaError_t error; /* of every call that needs it: it was lost; or SUCCESS */
-    unsigned flags, retained;
+    unsigned flags, retained, attached;
     int cache_config;
     uint64_t id;
 };

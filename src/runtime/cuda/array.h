@@ -20,6 +20,11 @@ cudaError_t cuda_mipmaps_new(struct mipmaps **mipmaps, const struct array_shape 
 cudaError_t cuda_mipmaps_free(struct mipmaps *mipmaps);
 cudaError_t cuda_mipmaps_level(struct mipmaps *mipmaps, unsigned level, struct array **array);
 
+bool cuda_is_format(int format, unsigned channels);
+
+/* Of the driver API: whether small integers are read as floats. */
+int cuda_read_mode(const struct cudaResourceDesc *resource, unsigned flags);
+
 /* Objects. What they were made from is kept in the runtime API's form, and told again by texture_made_from.
  */
 struct texture_source {

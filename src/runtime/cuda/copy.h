@@ -4,6 +4,7 @@
 
 #include "runtime/cuda/api.h"
 
+cudaError_t cuda_copy_bytes(cudaStream_t stream, void *to, const void *from, size_t bytes);
 cudaError_t cuda_copy_box(cudaStream_t stream, const struct cudaMemcpy3DParms *box, bool wait);
 struct cudaMemcpy3DParms cuda_box_of(const struct copy *copy); /* that was asked for */
 

@@ -59,6 +59,37 @@ CU_ANY(cuCtxDestroy_v2, (context), CUcontext context)
 }
 CU_ALIAS(cuCtxDestroy, cuCtxDestroy_v2);
 
+/* Of CUDA 3: the current context is used once more, or once less, and ends with its last use. */
+CU(cuCtxAttach, (context, flags), CUcontext *context, unsigned flags)
+{
+    if (!context || flags)
+        return cudaErrorInvalidValue;
+    *context = cuda_context();
+    (*context)->attached++;
+    return cudaSuccess;
+}
+
+CU(cuCtxDetach, (context), CUcontext context)
+{
+    if (!context || context != cuda_context())
+        return context ? cudaErrorDeviceUninitialized : cudaErrorInvalidValue;
+    if (!context->attached)
+        return cuCtxDestroy_v2_body(context);
+    context->attached--;
+    return cudaSuccess;
+}
+
+/* All SMs: MPS, which restricts clients to some, is not there. */
+CU(cuCtxGetExecAffinity, (affinity, type), int affinity[2], int type)
+{
+    enum { SM_COUNT };
+    if (!affinity || type != SM_COUNT)
+        return affinity ? cudaErrorUnsupportedExecAffinity : cudaErrorInvalidValue;
+    affinity[0] = type;
+    affinity[1] = (int)device_spec(cuda_device())->sm_count;
+    return cudaSuccess;
+}
+
 CU_ANY(cuCtxPushCurrent_v2, (context), CUcontext context)
 {
     if (!context)

@@ -1,4 +1,5 @@
 /* The driver API: memory. */
+#include "runtime/cuda/external.h"
 #include "runtime/cuda/memory.h"
 
 CU(cuMemGetInfo_v2, (free_bytes, total_bytes), size_t *free_bytes, size_t *total_bytes)
@@ -37,7 +38,7 @@ CU_WAITS(cuMemAllocPitch_v2, (address, pitch, width, height, element_bytes), CUd
 
 CU_WAITS(cuMemFree_v2, (address), CUdeviceptr address)
 {
-    return memory_free(cuda_driver(), address);
+    return external_free(address) ? cudaSuccess : (CUresult)memory_free(cuda_driver(), address);
 }
 
 /* What the current device may do with it. */

@@ -1,4 +1,5 @@
 /* The driver API: modules, libraries (the same thing), their kernels and variables; linking. */
+#include "runtime/cuda/texref.h"
 #include "runtime/cuda/library.h"
 
 #include <stdio.h>
@@ -91,6 +92,8 @@ CU(cuModuleLoadFatBinary, (module, image), CUmodule *module, const void *image)
 
 CU(cuModuleUnload, (module), CUmodule module)
 {
+    if (module)
+        texref_forget(module);
     return module ? (CUresult)module_unload(module) : cudaErrorInvalidResourceHandle;
 }
 

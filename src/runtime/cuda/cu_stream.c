@@ -142,6 +142,22 @@ CU_PTSZ(cuStreamWriteValue64_v2, (stream, address, value, flags), cudaStream_t s
 }
 CU_ALIAS(cuStreamWriteValue64, cuStreamWriteValue64_v2);
 
+CU_PTSZ(cuStreamBatchMemOp_v2, (stream, count, values, flags), cudaStream_t stream, unsigned count,
+        union CUstreamBatchMemOpParams *values, unsigned flags)
+{
+    enum { MOST = 256 };
+    if (flags || count > MOST || (count && !values))
+        return cudaErrorInvalidValue;
+    return cuda_stream_values(cuda_stream(stream),
+                              &(struct CUDA_BATCH_MEM_OP_NODE_PARAMS){.count = count, .paramArray = values});
+}
+CU_ALIAS(cuStreamBatchMemOp, cuStreamBatchMemOp_v2);
+CU_ALIAS(cuStreamBatchMemOp_ptsz, cuStreamBatchMemOp_v2_ptsz);
+CU_ALIAS(cuStreamWaitValue32_ptsz, cuStreamWaitValue32_v2_ptsz);
+CU_ALIAS(cuStreamWaitValue64_ptsz, cuStreamWaitValue64_v2_ptsz);
+CU_ALIAS(cuStreamWriteValue32_ptsz, cuStreamWriteValue32_v2_ptsz);
+CU_ALIAS(cuStreamWriteValue64_ptsz, cuStreamWriteValue64_v2_ptsz);
+
 /* ---- events ---- */
 
 CU(cuEventCreate, (event, flags), cudaEvent_t *event, unsigned flags)

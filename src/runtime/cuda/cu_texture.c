@@ -54,6 +54,39 @@ CU(cuArray3DGetDescriptor_v2, (desc, array), struct CUDA_ARRAY3D_DESCRIPTOR *des
     return cudaSuccess;
 }
 
+/* No array has planes, is sparse, or gets its memory later. */
+CU(cuArrayGetPlane, (plane, array, index), cudaArray_t *plane, cudaArray_t array, unsigned index)
+{
+    (void)plane, (void)array, (void)index;
+    return cudaErrorInvalidValue;
+}
+
+CU(cuArrayGetSparseProperties, (properties, array), void *properties, cudaArray_t array)
+{
+    (void)properties, (void)array;
+    return cudaErrorInvalidValue;
+}
+
+CU(cuMipmappedArrayGetSparseProperties, (properties, mipmaps), void *properties, cudaMipmappedArray_t mipmaps)
+{
+    (void)properties, (void)mipmaps;
+    return cudaErrorInvalidValue;
+}
+
+CU(cuArrayGetMemoryRequirements, (requirements, array, device), void *requirements, cudaArray_t array,
+   CUdevice device)
+{
+    (void)requirements, (void)array, (void)device;
+    return cudaErrorInvalidValue;
+}
+
+CU(cuMipmappedArrayGetMemoryRequirements, (requirements, mipmaps, device), void *requirements,
+   cudaMipmappedArray_t mipmaps, CUdevice device)
+{
+    (void)requirements, (void)mipmaps, (void)device;
+    return cudaErrorInvalidValue;
+}
+
 CU(cuMipmappedArrayCreate, (mipmaps, desc, levels), cudaMipmappedArray_t *mipmaps,
    const struct CUDA_ARRAY3D_DESCRIPTOR *desc, unsigned levels)
 {
@@ -81,7 +114,7 @@ CU(cuMipmappedArrayDestroy, (mipmaps), cudaMipmappedArray_t mipmaps)
 
 /* ---- objects ---- */
 
-static bool is_format(int format, unsigned channels)
+bool cuda_is_format(int format, unsigned channels)
 {
     bool known = (format >= ARRAY_U8 && format <= ARRAY_U32) || (format >= ARRAY_S8 && format <= ARRAY_S32) ||
                  format == ARRAY_F16 || format == ARRAY_F32;
@@ -99,7 +132,7 @@ static bool resource_of(const struct CUDA_RESOURCE_DESC *desc, struct cudaResour
         resource->res.mipmap = desc->res.mipmap;
         return true;
     case RESOURCE_LINEAR:
-        if (!is_format(desc->res.linear.format, desc->res.linear.numChannels))
+        if (!cuda_is_format(desc->res.linear.format, desc->res.linear.numChannels))
             return false;
         resource->res.linear.devPtr = (void *)(uintptr_t)desc->res.linear.devPtr;
         resource->res.linear.desc =
@@ -107,7 +140,7 @@ static bool resource_of(const struct CUDA_RESOURCE_DESC *desc, struct cudaResour
         resource->res.linear.sizeInBytes = desc->res.linear.sizeInBytes;
         return true;
     case RESOURCE_PITCH2D:
-        if (!is_format(desc->res.pitch2D.format, desc->res.pitch2D.numChannels))
+        if (!cuda_is_format(desc->res.pitch2D.format, desc->res.pitch2D.numChannels))
             return false;
         resource->res.pitch2D.devPtr = (void *)(uintptr_t)desc->res.pitch2D.devPtr;
         resource->res.pitch2D.desc =
@@ -122,7 +155,7 @@ static bool resource_of(const struct CUDA_RESOURCE_DESC *desc, struct cudaResour
 }
 
 /* Small integers are read as floats unless the flag says otherwise; all others as they are. */
-static int read_mode(const struct cudaResourceDesc *resource, unsigned flags)
+int cuda_read_mode(const struct cudaResourceDesc *resource, unsigned flags)
 {
     struct cudaChannelFormatDesc desc = {0};
     if (resource->resType == RESOURCE_LINEAR)
@@ -149,7 +182,7 @@ CU(cuTexObjectCreate, (handle, resource, texture, view), cudaTextureObject_t *ha
     struct cudaTextureDesc *desc = &source.texture;
     memcpy(desc->addressMode, texture->addressMode, sizeof desc->addressMode);
     desc->filterMode = texture->filterMode;
-    desc->readMode = read_mode(&source.resource, texture->flags);
+    desc->readMode = cuda_read_mode(&source.resource, texture->flags);
     desc->sRGB = !!(texture->flags & CU_TEXTURE_SRGB);
     memcpy(desc->borderColor, texture->borderColor, sizeof desc->borderColor);
     desc->normalizedCoords = !!(texture->flags & CU_TEXTURE_NORMALIZED_COORDINATES);

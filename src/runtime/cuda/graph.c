@@ -1,6 +1,7 @@
 /* Graphs, their nodes and edges. */
 #include "runtime/cuda/graph_parts.h"
 #include "driver/memory_graph.h"
+#include "driver/updates.h"
 #include "base/mem.h"
 #include "base/pointers.h"
 
@@ -48,6 +49,7 @@ cudaError_t graph_create(struct graph **graph, unsigned flags)
 
 static void node_free(struct graph_node *node)
 {
+    updates_release(node->work.updates);
     node_release_actions(node->actions, node->action_count);
     for (size_t i = 0; i < node->body_count; i++)
         graph_free(node->bodies[i]);
@@ -409,6 +411,8 @@ cudaError_t graph_remove(struct graph_node *node)
         return cudaErrorInvalidValue;
     if (is_memory(node))
         return cudaErrorNotSupported;
+    if (node->work.updates)
+        return cudaErrorInvalidValue;
     struct graph *graph = node->graph;
     size_t kept = 0;
     for (size_t i = 0; i < graph->count; i++) {

@@ -43,6 +43,7 @@ struct node_work {
     };
     uint64_t again; /* of NODE_ALLOC: an address that is free by then; or 0 */
     struct cudaLaunchAttribute attributes[KERNEL_NODE_ATTRIBUTES]; /* of NODE_KERNEL; id 0: not set */
+    struct updates *updates; /* of NODE_KERNEL that kernels may change: kept by nodes; or NULL */
 };
 
 /* Nodes that another comes after, and of which kind each edge is (NULL: all plain). */

@@ -2,6 +2,7 @@
 #include "runtime/cuda/graph_parts.h"
 #include "runtime/cuda/stream.h"
 #include "driver/capture.h"
+#include "driver/updates.h"
 #include "base/mem.h"
 #include "base/pointers.h"
 
@@ -248,6 +249,45 @@ static cudaError_t check_for_device(const struct graph *graph, unsigned long lon
     return cudaSuccess;
 }
 
+static struct graph_node *find_updatable(const struct graph *graph)
+{
+    for (size_t i = 0; i < graph->count; i++) {
+        struct graph_node *node = graph->nodes[i];
+        if (node->work.updates)
+            return node;
+        for (size_t k = 0; k < node->body_count; k++) {
+            struct graph_node *inner = find_updatable(node->bodies[k]);
+            if (inner)
+                return inner;
+        }
+    }
+    return NULL;
+}
+
+/* Nodes that kernels may change are of one instantiated graph alone. False: of another one already. */
+static bool take_updatable(const struct graph *graph)
+{
+    bool good = true;
+    for (size_t i = 0; i < graph->count && good; i++) {
+        const struct graph_node *node = graph->nodes[i];
+        good = !node->work.updates || updates_take(node->work.updates);
+        for (size_t k = 0; k < node->body_count && good; k++)
+            good = take_updatable(node->bodies[k]);
+    }
+    return good;
+}
+
+static void give_updatable_back(const struct graph *graph)
+{
+    for (size_t i = 0; i < graph->count; i++) {
+        const struct graph_node *node = graph->nodes[i];
+        if (node->work.updates)
+            updates_give_back(node->work.updates);
+        for (size_t k = 0; k < node->body_count; k++)
+            give_updatable_back(node->bodies[k]);
+    }
+}
+
 static bool within_condition(const struct graph *graph)
 {
     return graph->owner && graph->owner->work.kind == NODE_CONDITION;
@@ -272,6 +312,8 @@ cudaError_t graph_instantiate(struct graph_exec **exec, struct graph *graph, uns
     }
     cudaError_t error = check_graph(graph, false, trouble);
     error = error ? error : check_for_device(graph, flags, trouble);
+    if (!error && !take_updatable(graph))
+        return fails(trouble, GRAPH_ERROR, find_updatable(graph));
     if (error)
         return error;
     *exec = mem_alloc(1, sizeof **exec);
@@ -349,6 +391,7 @@ cudaError_t graph_exec_set(struct graph_exec *exec, const struct graph_node *nod
         return cudaErrorInvalidValue;
     if (work->kind == NODE_KERNEL)
         memcpy(work->attributes, own->work.attributes, sizeof work->attributes);
+    work->updates = own->work.updates;
     work->device = own->work.device;
     cudaError_t error = node_make_actions(work, &actions, &count);
     if (!error && count != own->action_count) {
@@ -441,26 +484,31 @@ static bool can_be_off(const struct graph_node *node)
     return node->work.kind == NODE_KERNEL || node->work.kind == NODE_COPY || node->work.kind == NODE_FILL;
 }
 
-static struct play_step *switch_of(struct graph_exec *exec, const struct graph_node *node)
+static struct graph_node *switch_of(struct graph_exec *exec, const struct graph_node *node)
 {
     struct graph_node *own = graph_exec_is_known(exec) && node ? find(exec->copy, node) : NULL;
-    return own && can_be_off(own) ? play_step(own->graph->play, own->step) : NULL;
+    return own && can_be_off(own) ? own : NULL;
 }
 
 cudaError_t graph_exec_enable(struct graph_exec *exec, const struct graph_node *node, bool enabled)
 {
-    struct play_step *step = switch_of(exec, node);
-    if (step)
-        step->is_off = !enabled;
-    return step ? cudaSuccess : cudaErrorInvalidValue;
+    const struct graph_node *own = switch_of(exec, node);
+    if (!own)
+        return cudaErrorInvalidValue;
+    if (own->work.updates)
+        updates_enable(own->work.updates, enabled);
+    else
+        play_step(own->graph->play, own->step)->is_off = !enabled;
+    return cudaSuccess;
 }
 
 cudaError_t graph_exec_is_enabled(struct graph_exec *exec, const struct graph_node *node, unsigned *enabled)
 {
-    const struct play_step *step = switch_of(exec, node);
-    if (!step || !enabled)
+    const struct graph_node *own = switch_of(exec, node);
+    if (!own || !enabled)
         return cudaErrorInvalidValue;
-    *enabled = !step->is_off;
+    *enabled = own->work.updates ? updates_is_enabled(own->work.updates)
+                                 : !play_step(own->graph->play, own->step)->is_off;
     return cudaSuccess;
 }
 
@@ -498,6 +546,11 @@ cudaError_t graph_exec_update(struct graph_exec *exec, struct graph *graph, stru
     *trouble = (struct graph_trouble){UPDATE_ERROR, NULL, NULL};
     if (!graph_exec_is_known(exec) || !graph_is_known(graph))
         return cudaErrorInvalidValue;
+    struct graph_node *updatable = find_updatable(graph);
+    if (updatable || find_updatable(exec->copy)) {
+        differs(trouble, UPDATE_NOT_SUPPORTED, updatable);
+        return cudaErrorGraphExecUpdateFailure;
+    }
     if (compare(exec->copy, graph, trouble))
         return cudaErrorGraphExecUpdateFailure;
     take_graph(exec, graph);
@@ -532,6 +585,7 @@ cudaError_t graph_exec_destroy(struct graph_exec *exec)
         play_wait(exec->play); /* the program's objects are used until then */
     if (exec->of && graph_is_known(exec->of))
         exec->of->exec = NULL;
+    give_updatable_back(exec->copy);
     graph_free(exec->copy);
     play_free(exec->play);
     mem_free(exec);

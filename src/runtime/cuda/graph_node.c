@@ -1,5 +1,6 @@
 /* Nodes of graphs: what is told of one, and changes of it. */
 #include "runtime/cuda/graph_parts.h"
+#include "driver/updates.h"
 #include "base/mem.h"
 
 #include <stdatomic.h>
@@ -26,6 +27,10 @@ cudaError_t node_set(struct graph_node *node, struct node_work *work)
     if (!node || node->work.kind != work->kind)
         return cudaErrorInvalidValue;
     work->device = node->work.device;
+    if (node->work.updates) {
+        work->updates = node->work.updates;
+        work->attributes[LAUNCH_UPDATABLE] = node->work.attributes[LAUNCH_UPDATABLE];
+    }
     cudaError_t error = node_make_actions(work, &actions, &count);
     if (error)
         return error;
@@ -54,10 +59,35 @@ cudaError_t node_get_attribute(struct graph_node *node, int id, void *value)
     return cudaSuccess;
 }
 
+/* Its handle is written to the value, constant as that is in the call: the manual has it so. Nothing undoes
+ * it. */
+static cudaError_t node_make_updatable(struct graph_node *node, void *value)
+{
+    struct node_work work = *node_work(node);
+    struct cudaLaunchAttribute *own = &work.attributes[LAUNCH_UPDATABLE];
+    int is_on;
+    memcpy(&is_on, value, sizeof is_on);
+    if (is_on != 1)
+        return is_on || work.updates ? cudaErrorInvalidValue : cudaSuccess;
+    bool is_new = !work.updates;
+    if (is_new)
+        work.updates = updates_new();
+    *own = (struct cudaLaunchAttribute){.id = LAUNCH_UPDATABLE,
+                                        .value.updatable = {1, updates_handle(work.updates)}};
+    cudaError_t error = is_new ? node_set(node, &work) : cudaSuccess;
+    if (!error)
+        memcpy(value, &own->value.updatable, sizeof own->value.updatable);
+    if (is_new)
+        updates_release(work.updates); /* the node keeps it */
+    return error;
+}
+
 cudaError_t node_set_attribute(struct graph_node *node, int id, const void *value)
 {
     if (!node || !value || node_work(node)->kind != NODE_KERNEL || !node_has_attribute(id))
         return cudaErrorInvalidValue;
+    if (id == LAUNCH_UPDATABLE)
+        return node_make_updatable(node, (void *)(uintptr_t)value);
     struct node_work work = *node_work(node);
     work.attributes[id].id = id;
     memcpy(&work.attributes[id].value, value, sizeof work.attributes[id].value);
@@ -67,6 +97,8 @@ cudaError_t node_set_attribute(struct graph_node *node, int id, const void *valu
 cudaError_t node_copy_attributes(struct graph_node *to, struct graph_node *from)
 {
     if (!to || !from || node_work(to)->kind != NODE_KERNEL || node_work(from)->kind != NODE_KERNEL)
+        return cudaErrorInvalidValue;
+    if (node_work(to)->updates || node_work(from)->updates)
         return cudaErrorInvalidValue;
     struct node_work work = *node_work(to);
     memcpy(work.attributes, node_work(from)->attributes, sizeof work.attributes);

@@ -1,6 +1,7 @@
 /* What nodes of graphs do: parameters as the program gives them, and the driver's commands made of them. */
 #include "runtime/cuda/graph_parts.h"
 #include "driver/memory_graph.h"
+#include "driver/updates.h"
 #include "runtime/cuda/copy.h"
 #include "runtime/cuda/launch.h"
 #include "runtime/cuda/register.h"
@@ -48,7 +49,8 @@ static cudaError_t submit_kernel(struct stream *stream, const struct node_work *
                                                     .shared_bytes = kernel->sharedMemBytes,
                                                     .stream = stream,
                                                     .attributes = attributes,
-                                                    .attribute_count = count},
+                                                    .attribute_count = count,
+                                                    .updates = work->updates},
                            kernel->kernelParams, kernel->extra);
 }
 
@@ -133,7 +135,7 @@ static cudaError_t submit_value(struct stream *stream, const union CUstreamBatch
     }
 }
 
-static cudaError_t submit_values(struct stream *stream, const struct CUDA_BATCH_MEM_OP_NODE_PARAMS *what)
+cudaError_t cuda_stream_values(struct stream *stream, const struct CUDA_BATCH_MEM_OP_NODE_PARAMS *what)
 {
     cudaError_t error = what->count && !what->paramArray ? cudaErrorInvalidValue : cudaSuccess;
     for (unsigned i = 0; i < what->count && !error; i++)
@@ -160,7 +162,7 @@ static cudaError_t submit(struct stream *stream, struct node_work *work)
         return common_has_event(work->event) ? (cudaError_t)event_record_external(work->event, stream)
                                              : cudaSuccess;
     case NODE_VALUES:
-        return submit_values(stream, &work->values);
+        return cuda_stream_values(stream, &work->values);
     default:
         return cudaSuccess;
     }
@@ -235,14 +237,27 @@ static void take_values(struct graph_node *node)
     node->arguments = (void **)own;
 }
 
+/* What kernels change begins with what the node is now. */
+static void describe(const struct graph_node *node)
+{
+    struct action_launch facts;
+    action_launch(node->actions[0], &facts);
+    updates_describe(node->work.updates, node->work.device, facts.config, facts.arguments, facts.bytes);
+}
+
 void node_take_work(struct graph_node *node, const struct node_work *work, struct action **actions,
                     size_t count)
 {
+    struct updates *before = node->work.updates;
     node->work = *work;
+    updates_keep(work->updates);
+    updates_release(before);
     node->actions = actions;
     node->action_count = count;
     if (work->kind == NODE_KERNEL && count)
         take_arguments(node);
+    if (work->kind == NODE_KERNEL && count && work->updates)
+        describe(node);
     if (work->kind == NODE_VALUES)
         take_values(node);
 }
@@ -264,6 +279,11 @@ static void read_launch(struct node_work *work, const struct action *action)
         work->attributes[LAUNCH_CLUSTER] = (struct cudaLaunchAttribute){
             .id = LAUNCH_CLUSTER,
             .value.cluster = {config->cluster[0], config->cluster[1], config->cluster[2]}};
+    if (config->updates) {
+        work->updates = config->updates;
+        work->attributes[LAUNCH_UPDATABLE] = (struct cudaLaunchAttribute){
+            .id = LAUNCH_UPDATABLE, .value.updatable = {1, updates_handle(config->updates)}};
+    }
     cuda_keep_function(facts.function);
 }
 

@@ -8,9 +8,10 @@ struct launch_request {
     struct dim3 grid, block;
     size_t shared_bytes;
     cudaStream_t stream;
-    const struct cudaLaunchAttribute *attributes;
+    struct cudaLaunchAttribute *attributes;
     unsigned attribute_count;
     bool cooperative;
+    struct updates *updates; /* of a graph's node that has them; or NULL */
 };
 
 /* The function may be NULL: no such kernel. */

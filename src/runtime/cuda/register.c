@@ -2,7 +2,7 @@
  * of the host's object that stands for it. Nothing is read then; a module is loaded when something of it is
  * first used. */
 #include "runtime/cuda/register.h"
-#include "runtime/cuda/api.h"
+#include "runtime/cuda/texref.h"
 #include "base/mem.h"
 
 #include <pthread.h>
@@ -30,6 +30,8 @@ struct registration {
     const char *name;
     struct function *function; /* of a kernel: NULL until it is used */
     bool is_variable;
+    enum { NO_REFERENCE, OF_TEXTURE, OF_SURFACE } reference; /* a variable that is one */
+    bool reads_floats;
 };
 
 static const char removed; /* its address is a key that no program has */
@@ -122,7 +124,7 @@ cudaError_t cuda_symbol(const void *key, struct symbol *symbol)
     struct memory_facts facts;
     pthread_mutex_lock(&lock);
     struct registration *entry = find(key);
-    bool is_variable = entry && entry->is_variable;
+    bool is_variable = entry && entry->is_variable && !entry->reference;
     struct module *module = is_variable ? load(entry->fatbin) : NULL;
     const char *name = is_variable ? entry->name : NULL;
     pthread_mutex_unlock(&lock);
@@ -137,6 +139,20 @@ cudaError_t cuda_symbol(const void *key, struct symbol *symbol)
     return is_variable && !module ? cudaErrorNoKernelImageForDevice : cudaErrorInvalidSymbol;
 }
 
+cudaError_t cuda_texref(const void *key, bool is_surface, struct texref **ref, bool *reads_floats)
+{
+    cudaError_t none = is_surface ? cudaErrorInvalidSurface : cudaErrorInvalidTexture;
+    pthread_mutex_lock(&lock);
+    const struct registration *entry = find(key);
+    bool is_one = entry && entry->reference == (is_surface ? OF_SURFACE : OF_TEXTURE);
+    struct module *module = is_one ? load(entry->fatbin) : NULL;
+    const char *name = is_one ? entry->name : NULL;
+    if (is_one && reads_floats)
+        *reads_floats = entry->reads_floats;
+    pthread_mutex_unlock(&lock);
+    return module && !texref_find(module, name, is_surface, ref) ? cudaSuccess : none;
+}
+
 /* ---- what the code of nvcc calls ---- */
 
 EXPORT void **__cudaRegisterFatBinary(void *wrapper);
@@ -148,6 +164,10 @@ EXPORT void __cudaRegisterVar(void **handle, char *host, char *device, const cha
                               size_t bytes, int constant, int global);
 EXPORT void __cudaRegisterManagedVar(void **handle, void **place, char *device, const char *name,
                                      int is_extern, size_t bytes, int constant, int global);
+EXPORT void __cudaRegisterTexture(void **handle, const void *host, const void **device, const char *name,
+                                  int dimensions, int reads_floats, int is_extern);
+EXPORT void __cudaRegisterSurface(void **handle, const void *host, const void **device, const char *name,
+                                  int dimensions, int is_extern);
 EXPORT void __cudaRegisterHostVar(void **handle, const char *name, char *host, size_t bytes);
 EXPORT char __cudaInitModule(void **handle);
 
@@ -187,8 +207,10 @@ void __cudaUnregisterFatBinary(void **handle)
             table[i] = (struct registration){.key = REMOVED};
     }
     pthread_mutex_unlock(&lock);
-    if (fatbin->module)
+    if (fatbin->module) {
+        texref_forget(fatbin->module);
         module_unload(fatbin->module);
+    }
     mem_free(fatbin->managed);
     mem_free(fatbin);
 }
@@ -220,6 +242,34 @@ void __cudaRegisterManagedVar(void **handle, void **place, char *device, const c
     __cudaRegisterVar(handle, (char *)place, device, name, is_extern, bytes, constant, global);
     mem_grow(fatbin->managed, fatbin->managed_count, fatbin->managed_capacity);
     fatbin->managed[fatbin->managed_count++] = (struct managed_variable){place, name};
+}
+
+/* Of programs of CUDA 11: references to textures and surfaces. */
+static void add_reference(void **handle, const void *host, const char *name, int reference, bool reads_floats)
+{
+    struct registration entry = {.key = host,
+                                 .fatbin = (struct fatbin *)handle,
+                                 .name = name,
+                                 .is_variable = true,
+                                 .reads_floats = reads_floats};
+    entry.reference = reference;
+    pthread_mutex_lock(&lock);
+    add(entry);
+    pthread_mutex_unlock(&lock);
+}
+
+void __cudaRegisterTexture(void **handle, const void *host, const void **device, const char *name,
+                           int dimensions, int reads_floats, int is_extern)
+{
+    (void)device, (void)dimensions, (void)is_extern;
+    add_reference(handle, host, name, OF_TEXTURE, reads_floats);
+}
+
+void __cudaRegisterSurface(void **handle, const void *host, const void **device, const char *name,
+                           int dimensions, int is_extern)
+{
+    (void)device, (void)dimensions, (void)is_extern;
+    add_reference(handle, host, name, OF_SURFACE, false);
 }
 
 /* Variables of the host that kernels may use, where the system shares all memory: kernels are not compiled so

@@ -128,6 +128,28 @@ API(cudaArrayGetSparseProperties, (properties, array), void *properties, cudaArr
     return cudaErrorInvalidValue;
 }
 
+API(cudaMipmappedArrayGetSparseProperties, (properties, mipmaps), void *properties,
+    cudaMipmappedArray_t mipmaps)
+{
+    (void)properties, (void)mipmaps;
+    return cudaErrorInvalidValue;
+}
+
+/* Memory is asked for of arrays that get it later, of which there are none. */
+API(cudaArrayGetMemoryRequirements, (requirements, array, device), void *requirements, cudaArray_t array,
+    int device)
+{
+    (void)requirements, (void)array, (void)device;
+    return cudaErrorInvalidValue;
+}
+
+API(cudaMipmappedArrayGetMemoryRequirements, (requirements, mipmaps, device), void *requirements,
+    cudaMipmappedArray_t mipmaps, int device)
+{
+    (void)requirements, (void)mipmaps, (void)device;
+    return cudaErrorInvalidValue;
+}
+
 /* ---- mipmaps ---- */
 
 static uint64_t half(uint64_t side, bool whole)

@@ -38,6 +38,11 @@ static cudaError_t bytes_copy(cudaStream_t stream, void *to, const void *from, s
     return submit(stream, &copy, kind, wait);
 }
 
+cudaError_t cuda_copy_bytes(cudaStream_t stream, void *to, const void *from, size_t bytes)
+{
+    return bytes_copy(stream, to, from, bytes, COPY_DEFAULT, false);
+}
+
 API_PTDS(cudaMemcpy, (to, from, bytes, kind), void *to, const void *from, size_t bytes, int kind)
 {
     return bytes_copy(stream, to, from, bytes, kind, true);
@@ -383,21 +388,4 @@ API_PTSZ(cudaMemcpy3DPeerAsync, (box, stream), const struct cudaMemcpy3DPeerParm
         return cudaErrorInvalidValue;
     struct cudaMemcpy3DParms plain = without_devices(box);
     return cuda_copy_box(stream, &plain, false);
-}
-
-/* ---- several at a time: what order their accesses may have is not looked at, they are made in the stream's
- * ---- */
-
-API_PTSZ(cudaMemcpyBatchAsync, (to, from, bytes, count, attributes, firsts, attribute_count, stream),
-         void *const *to, const void *const *from, const size_t *bytes, size_t count, const void *attributes,
-         const size_t *firsts, size_t attribute_count, cudaStream_t stream)
-{
-    bool listed =
-        to && from && bytes && count && attributes && firsts && attribute_count && attribute_count <= count;
-    if (!listed || !stream || stream == STREAM_LEGACY)
-        return cudaErrorInvalidValue;
-    cudaError_t error = cudaSuccess;
-    for (size_t i = 0; i < count && !error; i++)
-        error = bytes_copy(stream, (void *)(uintptr_t)to[i], from[i], bytes[i], COPY_DEFAULT, false);
-    return error;
 }

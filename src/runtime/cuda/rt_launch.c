@@ -1,6 +1,8 @@
 /* Launches, and what is known about kernels. */
 #include "runtime/cuda/launch.h"
 #include "runtime/cuda/register.h"
+#include "driver/capture.h"
+#include "driver/updates.h"
 #include "base/demangle.h"
 
 #include <string.h>
@@ -23,6 +25,22 @@ struct launch_events {
     } at[2];
 };
 
+/* For a launch that becomes a node of a graph: kernels may change it. */
+static cudaError_t make_updatable(const struct launch_request *request, struct cudaLaunchAttribute *attribute,
+                                  struct launch_config *config)
+{
+    int is_on = attribute->value.updatable.is_on;
+    if (is_on != 0 && is_on != 1)
+        return cudaErrorInvalidValue;
+    if (!stream_is_captured(cuda_stream(request->stream)))
+        return cudaErrorInvalidValue;
+    if (!is_on || config->updates)
+        return cudaSuccess;
+    config->updates = updates_new();
+    attribute->value.updatable.node = updates_handle(config->updates);
+    return cudaSuccess;
+}
+
 /* Turns a request into what the driver takes. */
 static cudaError_t configure(const struct launch_request *request, struct launch_config *config,
                              struct launch_events *events)
@@ -33,8 +51,9 @@ static cudaError_t configure(const struct launch_request *request, struct launch
                                      .cooperative = request->cooperative};
     if (request->attribute_count && !request->attributes)
         return cudaErrorInvalidValue;
+    config->updates = updates_keep(request->updates);
     for (unsigned i = 0; i < request->attribute_count; i++) {
-        const struct cudaLaunchAttribute *attribute = &request->attributes[i];
+        struct cudaLaunchAttribute *attribute = &request->attributes[i];
         bool event = attribute->id == LAUNCH_PROGRAMMATIC_EVENT || attribute->id == LAUNCH_COMPLETION_EVENT;
         if (attribute->id < 0 || attribute->id > LAUNCH_LAST)
             return cudaErrorInvalidValue;
@@ -42,6 +61,9 @@ static cudaError_t configure(const struct launch_request *request, struct launch
         if (error)
             return error;
         switch (attribute->id) {
+        case LAUNCH_UPDATABLE:
+            error = make_updatable(request, attribute, config);
+            break;
         case LAUNCH_COOPERATIVE:
             config->cooperative |= attribute->value.cooperative != 0;
             break;
@@ -63,6 +85,8 @@ static cudaError_t configure(const struct launch_request *request, struct launch
             break;
         default:; /* the others are about speed */
         }
+        if (error)
+            return error;
     }
     return cudaSuccess;
 }
@@ -96,12 +120,18 @@ cudaError_t cuda_launch(struct function *function, const struct launch_request *
 {
     struct launch_config config;
     struct launch_events events = {0};
-    cudaError_t error = function ? configure(request, &config, &events) : cudaErrorInvalidResourceHandle;
-    if (error)
+    cudaError_t error = cudaErrorInvalidResourceHandle;
+    config.updates = NULL;
+    if (function)
+        error = configure(request, &config, &events);
+    if (error) {
+        updates_release(config.updates);
         return error;
+    }
     struct stream *stream = cuda_stream(request->stream);
     err_set(driver_detail_err(), "%s", "");
     error = tell_refused(function, stream, stream_launch(stream, function, &config, arguments));
+    updates_release(config.updates);
     return record_events(error, stream, &events);
 }
 
@@ -110,12 +140,18 @@ static cudaError_t launch_packed(struct function *function, const struct launch_
 {
     struct launch_config config;
     struct launch_events events = {0};
-    cudaError_t error = function ? configure(request, &config, &events) : cudaErrorInvalidResourceHandle;
-    if (error)
+    cudaError_t error = cudaErrorInvalidResourceHandle;
+    config.updates = NULL;
+    if (function)
+        error = configure(request, &config, &events);
+    if (error) {
+        updates_release(config.updates);
         return error;
+    }
     struct stream *stream = cuda_stream(request->stream);
     err_set(driver_detail_err(), "%s", "");
     error = tell_refused(function, stream, stream_launch_packed(stream, function, &config, arguments, bytes));
+    updates_release(config.updates);
     return record_events(error, stream, &events);
 }
 

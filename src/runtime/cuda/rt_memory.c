@@ -1,4 +1,5 @@
 /* Memory of devices and of the host: allocating, freeing, asking about a pointer. */
+#include "runtime/cuda/external.h"
 #include "runtime/cuda/memory.h"
 #include "driver/managed.h"
 #include "runtime/cuda/register.h"
@@ -49,6 +50,8 @@ API_WAITS(cudaMalloc3D, (pointer, extent), struct cudaPitchedPtr *pointer, struc
 
 API_WAITS(cudaFree, (pointer), void *pointer)
 {
+    if (external_free((uint64_t)(uintptr_t)pointer))
+        return cudaSuccess;
     return memory_free(cuda_driver(), (uint64_t)(uintptr_t)pointer);
 }
 

@@ -13,4 +13,7 @@ cudaError_t cuda_refuse_captured(cudaStream_t stream); /* SUCCESS: it is not cap
 cudaError_t cuda_host_function(cudaStream_t stream, cudaHostFn *function, void *user);
 cudaError_t cuda_callback(cudaStream_t stream, cudaStreamCallback *callback, void *user, unsigned flags);
 
+/* Values that are waited for, or written, one after another. */
+cudaError_t cuda_stream_values(struct stream *stream, const struct CUDA_BATCH_MEM_OP_NODE_PARAMS *what);
+
 #endif

@@ -16,6 +16,7 @@
 #include "faults.h"
 #include "graphs.h"
 #include "launches.h"
+#include "manual.h"
 #include "memory.h"
 #include "nodes.h"
 #include "pools.h"

@@ -193,7 +193,9 @@ static bool is_load(const struct delivery *of)
 static bool registers_fit(const struct delivery *of, uint64_t room)
 {
     const struct access *access = of->how;
-    uint64_t end = of->kind == REQUEST_ATOMIC ? of->d + (uint64_t)of->register_bytes * WARP_LANES : 0;
+    uint64_t end = of->kind == REQUEST_ATOMIC
+                       ? max_u64(of->d, of->d_upper) + (uint64_t)of->register_bytes * WARP_LANES
+                       : 0;
     for (uint32_t v = 0; is_load(of) && v < access->count; v++)
         end = max_u64(end, access->registers[v] + (uint64_t)access->register_bytes * WARP_LANES);
     return end <= room;

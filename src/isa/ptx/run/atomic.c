@@ -12,8 +12,9 @@ struct atomic_form {
     struct access access;
     uint32_t row;
     bool returns, has_c;
-    bool counts; /* adds whole numbers of 32 bits */
-    bool merges; /* adds 1 and wants no result: lanes with one address are as fast as one */
+    bool counts;       /* adds whole numbers of 32 bits */
+    bool merges;       /* adds 1 and wants no result: lanes with one address are as fast as one */
+    uint32_t upper[3]; /* of 16 bytes: places of the upper halves of the result and both operands */
 };
 
 #define HOST_ATOMIC(type)                                                                                    \
@@ -91,6 +92,17 @@ static uint64_t at_home(char *place, uint32_t bytes, uint32_t row, uint64_t b, u
     return old;
 }
 
+/* The same of 16 bytes. */
+static void wide_at_home(char *place, uint32_t row, const uint64_t b[2], const uint64_t c[2], uint64_t old[2])
+{
+    _Alignas(16) char value[ATOMIC_WIDE_BYTES];
+    for (uint32_t i = 0; i < sizeof value; i += 4)
+        memcpy(value + i, place + i / 4 * LOCAL_STRIDE, 4);
+    atomic_perform_wide((uint8_t)row, value, b, c, old);
+    for (uint32_t i = 0; i < sizeof value; i += 4)
+        memcpy(place + i / 4 * LOCAL_STRIDE, value + i, 4);
+}
+
 /* Counting in shared memory is what most programs do most. */
 static void add_words(char *const places[WARP_LANES], const uint32_t *b, uint32_t *d, lanes active)
 {
@@ -120,6 +132,32 @@ static void request_atomics(struct warp *w, const struct op *op, char *const pla
         request->operand[i] = lane_get(warp_at(w, op->b), form->access.register_bytes, i);
         if (form->has_c)
             request->compare[i] = lane_get(warp_at(w, op->c), form->access.register_bytes, i);
+    }
+    if (LIKELY(form->access.bytes != ATOMIC_WIDE_BYTES))
+        return;
+    request->of.d_upper = form->upper[0];
+    EACH_LANE (i, who | (lanes)request->cluster) {
+        request->operand_upper[i] = lane_get(warp_at(w, form->upper[1]), 8, i);
+        request->compare_upper[i] = form->has_c ? lane_get(warp_at(w, form->upper[2]), 8, i) : 0;
+    }
+}
+
+static void run_wide_lanes(struct warp *w, const struct op *op, char *const places[WARP_LANES], lanes active)
+{
+    const struct atomic_form *form = op->more;
+    EACH_LANE (i, active) {
+        uint64_t b[2], c[2] = {0}, old[2];
+        b[0] = lane_get(warp_at(w, op->b), 8, i), b[1] = lane_get(warp_at(w, form->upper[1]), 8, i);
+        if (form->has_c)
+            c[0] = lane_get(warp_at(w, op->c), 8, i), c[1] = lane_get(warp_at(w, form->upper[2]), 8, i);
+        if (form->access.space == PTX_GENERIC && is_local(w, places[i]))
+            wide_at_home(places[i], form->row, b, c, old);
+        else
+            atomic_perform_wide((uint8_t)form->row, places[i], b, c, old);
+        if (!form->returns)
+            continue;
+        lane_set(warp_at(w, op->d), 8, i, old[0]);
+        lane_set(warp_at(w, form->upper[0]), 8, i, old[1]);
     }
 }
 
@@ -159,6 +197,10 @@ static void run_atomic(struct warp *w, const struct op *op, lanes active)
         if (far | others)
             request_atomics(w, op, places, far);
         active &= ~(far | others);
+    }
+    if (bytes == ATOMIC_WIDE_BYTES) {
+        run_wide_lanes(w, op, places, active);
+        return;
     }
     EACH_LANE (i, active) {
         uint64_t with = lane_get(b, register_bytes, i);
@@ -209,6 +251,43 @@ bool access_is_ordered(const char *opcode, bool result_used)
     return !access_atomic(opcode, &row) || result_used || !atomic_rows[row].commutes;
 }
 
+static bool is_pair(const struct ptx_operand *operand)
+{
+    return operand->kind == PTX_OP_VECTOR && operand->count == 2;
+}
+
+/* The operands of one on 16 bytes, each a pair of registers. */
+static enum lowered lower_wide(struct lower *lower, struct op *op, struct atomic_form *form)
+{
+    const struct ptx_operand *d = lower_operand(lower, 0);
+    form->has_c = ptx_opcode_has(lower->inst->opcode, "cas");
+    form->returns = false;
+    if (!ptx_is(lower->inst, "atom") || lower->inst->count < 3u + form->has_c)
+        return lower_fail(lower, "Heddle does not know this atomic operation");
+    if (d->kind != PTX_OP_SINK) {
+        uint32_t *const places[] = {&op->d, &form->upper[0]};
+        if (!is_pair(d))
+            return lower_fail(lower, "a register of .b128 was expected");
+        for (uint32_t i = 0; i < 2; i++) {
+            const struct ptx_operand *half = lower_element(lower, d, i);
+            if (!lower_destination(lower, half, TYPE_u64, places[i]))
+                return LOWER_FAILED;
+            form->returns |= half->kind == PTX_OP_REGISTER && lower_reads(lower, half->index);
+        }
+    }
+    if (!lower_address(lower, lower_operand(lower, 1), op, &form->access))
+        return LOWER_FAILED;
+    uint32_t *const places[] = {&op->b, &form->upper[1], &op->c, &form->upper[2]};
+    for (uint32_t i = 0; i < 2u + 2u * form->has_c; i++) {
+        const struct ptx_operand *operand = lower_operand(lower, 2 + i / 2);
+        if (!is_pair(operand))
+            return lower_fail(lower, "a register of .b128 was expected");
+        if (!lower_source(lower, lower_element(lower, operand, i % 2), TYPE_u64, places[i]))
+            return LOWER_FAILED;
+    }
+    return LOWERED;
+}
+
 enum lowered lower_atomic(struct lower *lower, struct op *op)
 {
     const char *opcode = lower->inst->opcode;
@@ -216,7 +295,7 @@ enum lowered lower_atomic(struct lower *lower, struct op *op)
     struct access *access = &form->access;
     uint32_t i = 0;
     if (!access_atomic(opcode, &form->row) || ptx_opcode_has(opcode, "v2") || ptx_opcode_has(opcode, "v4") ||
-        ptx_opcode_has(opcode, "v8") || ptx_opcode_has(opcode, "b128"))
+        ptx_opcode_has(opcode, "v8"))
         return lower_fail(lower, "Heddle does not know this atomic operation");
     op->unit = UNIT_LSU;
     op->run.exec = run_atomic;
@@ -227,10 +306,13 @@ enum lowered lower_atomic(struct lower *lower, struct op *op)
     if (access_releases(opcode))
         op->role = ROLE_RELEASE;
     access->space = access_space_named(opcode);
-    access->bytes = access->register_bytes = atomic_rows[form->row].bytes;
+    access->bytes = atomic_rows[form->row].bytes;
+    access->register_bytes = (uint8_t)min_u64(access->bytes, 8);
     access->count = 1;
     access->writes = access->in_halves = access->reaches = true;
     op->bytes = access->bytes;
+    if (access->bytes == ATOMIC_WIDE_BYTES)
+        return lower_wide(lower, op, form);
     enum isa_type type = isa_type_of(access->bytes);
     if (ptx_opcode_has(opcode, "f32"))
         type = TYPE_f32;

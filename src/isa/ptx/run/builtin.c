@@ -8,7 +8,7 @@
 #include <string.h>
 
 /* Reads of a thread's memory at a generic address, byte by byte; for what is rare. */
-static bool read_generic(const struct warp *w, uint32_t lane, uint64_t at, void *to, size_t bytes)
+bool builtin_get(const struct warp *w, uint32_t lane, uint64_t at, void *to, size_t bytes)
 {
     char *out = to;
     for (size_t i = 0; i < bytes; i++, at++) {
@@ -37,7 +37,7 @@ static bool read_generic(const struct warp *w, uint32_t lane, uint64_t at, void 
 static bool read_text(const struct warp *w, uint32_t lane, uint64_t at, struct text *text)
 {
     for (char byte;; at++) {
-        if (!read_generic(w, lane, at, &byte, 1) || text->length > 65536)
+        if (!builtin_get(w, lane, at, &byte, 1) || text->length > 65536)
             return false;
         if (!byte)
             return true;
@@ -118,7 +118,7 @@ static uint64_t next_argument(struct print_source *source, uint32_t bytes)
     uint64_t value = 0;
     format->used++;
     format->arguments = (format->arguments + bytes - 1) / bytes * bytes;
-    source->good &= read_generic(format->warp, format->lane, format->arguments, &value, bytes);
+    source->good &= builtin_get(format->warp, format->lane, format->arguments, &value, bytes);
     format->arguments += bytes;
     return value;
 }
@@ -238,6 +238,9 @@ static const struct builtin *find_row(const char *name)
         if (!strcmp(row->name, name))
             return row;
     for (const struct builtin *row = builtin_questions; row->name; row++)
+        if (!strcmp(row->name, name))
+            return row;
+    for (const struct builtin *row = builtin_updates; row->name; row++)
         if (!strcmp(row->name, name))
             return row;
     return NULL;

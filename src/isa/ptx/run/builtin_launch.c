@@ -22,7 +22,7 @@ const struct device_calls *builtin_calls(struct warp *w, const struct op *op, la
     return calls;
 }
 
-static struct device_moment moment_of(const struct warp *w, uint32_t lane, uint64_t stream)
+struct device_moment builtin_moment(const struct warp *w, uint32_t lane, uint64_t stream)
 {
     const struct worker *worker = w->isa.block->worker;
     struct device_moment when = {
@@ -77,7 +77,7 @@ static void run_launch_v2(struct warp *w, const struct op *op, lanes active,
 {
     const struct device_calls *calls = builtin_calls(w, op, active);
     EACH_LANE (lane, active) {
-        const struct device_moment when = moment_of(w, lane, builtin_read(w, lane, params[1], 8));
+        const struct device_moment when = builtin_moment(w, lane, builtin_read(w, lane, params[1], 8));
         int code = calls->start(launch_of(w)->calls_user, builtin_read(w, lane, params[0], 8), &when);
         builtin_write(w, lane, result, 4, (uint32_t)code);
     }
@@ -107,7 +107,7 @@ static void run_launch(struct warp *w, const struct op *op, lanes active,
         what.shared_bytes = (uint32_t)builtin_read(w, lane, params[4], 4);
         if (what.kernel) {
             calls->prepare(launch_of(w)->calls_user, &what);
-            const struct device_moment when = moment_of(w, lane, builtin_read(w, lane, params[5], 8));
+            const struct device_moment when = builtin_moment(w, lane, builtin_read(w, lane, params[5], 8));
             code = calls->start(launch_of(w)->calls_user, what.arguments, &when);
         }
         builtin_write(w, lane, result, 4, (uint32_t)code);
@@ -159,7 +159,8 @@ static void run_copy(struct warp *w, const struct op *op, lanes active, const ui
                                          .bytes = builtin_read(w, lane, params[2], 8),
                                          .rows = 1,
                                          .slices = 1,
-                                         .when = moment_of(w, lane, builtin_read(w, lane, params[4], 8))};
+                                         .when =
+                                             builtin_moment(w, lane, builtin_read(w, lane, params[4], 8))};
         builtin_write(w, lane, result, 4, (uint32_t)calls->move(launch_of(w)->calls_user, &what));
     }
 }
@@ -176,7 +177,8 @@ static void run_fill(struct warp *w, const struct op *op, lanes active, const ui
                                          .bytes = builtin_read(w, lane, params[2], 8),
                                          .rows = 1,
                                          .slices = 1,
-                                         .when = moment_of(w, lane, builtin_read(w, lane, params[3], 8))};
+                                         .when =
+                                             builtin_moment(w, lane, builtin_read(w, lane, params[3], 8))};
         builtin_write(w, lane, result, 4, (uint32_t)calls->move(launch_of(w)->calls_user, &what));
     }
 }
@@ -194,7 +196,8 @@ static void run_copy_rows(struct warp *w, const struct op *op, lanes active,
                                          .bytes = builtin_read(w, lane, params[4], 8),
                                          .rows = builtin_read(w, lane, params[5], 8),
                                          .slices = 1,
-                                         .when = moment_of(w, lane, builtin_read(w, lane, params[7], 8))};
+                                         .when =
+                                             builtin_moment(w, lane, builtin_read(w, lane, params[7], 8))};
         builtin_write(w, lane, result, 4, (uint32_t)calls->move(launch_of(w)->calls_user, &what));
     }
 }
@@ -227,16 +230,17 @@ static void run_copy_box(struct warp *w, const struct op *op, lanes active,
         int code = INVALID_VALUE;
         if (builtin_load(w, lane, builtin_read(w, lane, params[0], 8), &box, sizeof box) && !box.from_array &&
             !box.to_array) {
-            const struct device_copy what = {.to = start_of(&box.to, box.to_at),
-                                             .to_pitch = box.to.pitch,
-                                             .to_rows = box.to.rows,
-                                             .from = start_of(&box.from, box.from_at),
-                                             .from_pitch = box.from.pitch,
-                                             .from_rows = box.from.rows,
-                                             .bytes = box.extent[0],
-                                             .rows = box.extent[1],
-                                             .slices = box.extent[2],
-                                             .when = moment_of(w, lane, builtin_read(w, lane, params[1], 8))};
+            const struct device_copy what = {
+                .to = start_of(&box.to, box.to_at),
+                .to_pitch = box.to.pitch,
+                .to_rows = box.to.rows,
+                .from = start_of(&box.from, box.from_at),
+                .from_pitch = box.from.pitch,
+                .from_rows = box.from.rows,
+                .bytes = box.extent[0],
+                .rows = box.extent[1],
+                .slices = box.extent[2],
+                .when = builtin_moment(w, lane, builtin_read(w, lane, params[1], 8))};
             code = calls->move(launch_of(w)->calls_user, &what);
         }
         builtin_write(w, lane, result, 4, (uint32_t)code);
@@ -256,7 +260,8 @@ static void run_fill_rows(struct warp *w, const struct op *op, lanes active,
                                          .bytes = builtin_read(w, lane, params[3], 8),
                                          .rows = builtin_read(w, lane, params[4], 8),
                                          .slices = 1,
-                                         .when = moment_of(w, lane, builtin_read(w, lane, params[5], 8))};
+                                         .when =
+                                             builtin_moment(w, lane, builtin_read(w, lane, params[5], 8))};
         builtin_write(w, lane, result, 4, (uint32_t)calls->move(launch_of(w)->calls_user, &what));
     }
 }
@@ -275,7 +280,8 @@ static void run_fill_box(struct warp *w, const struct op *op, lanes active,
                                          .bytes = builtin_read(w, lane, params[2], 8),
                                          .rows = builtin_read(w, lane, params[2] + 8, 8),
                                          .slices = builtin_read(w, lane, params[2] + 16, 8),
-                                         .when = moment_of(w, lane, builtin_read(w, lane, params[3], 8))};
+                                         .when =
+                                             builtin_moment(w, lane, builtin_read(w, lane, params[3], 8))};
         builtin_write(w, lane, result, 4, (uint32_t)calls->move(launch_of(w)->calls_user, &what));
     }
 }
@@ -286,7 +292,7 @@ static void run_launch_graph(struct warp *w, const struct op *op, lanes active,
 {
     const struct device_calls *calls = builtin_calls(w, op, active);
     EACH_LANE (lane, active) {
-        const struct device_moment when = moment_of(w, lane, builtin_read(w, lane, params[1], 8));
+        const struct device_moment when = builtin_moment(w, lane, builtin_read(w, lane, params[1], 8));
         int code = calls->start_graph(launch_of(w)->calls_user, builtin_read(w, lane, params[0], 8), &when);
         builtin_write(w, lane, result, 4, (uint32_t)code);
     }
@@ -320,7 +326,7 @@ static void tell_error(struct warp *w, const struct op *op, lanes active, uint64
 {
     const struct device_calls *calls = builtin_calls(w, op, active);
     EACH_LANE (lane, active) {
-        const struct device_moment when = moment_of(w, lane, 0);
+        const struct device_moment when = builtin_moment(w, lane, 0);
         int code = calls->last_error(launch_of(w)->calls_user, &when, clears);
         builtin_write(w, lane, result, 4, (uint32_t)code);
     }

@@ -18,12 +18,17 @@ extern const struct builtin builtin_launches[]; /* the last one has no name */
 /* Of a kernel that may ask the driver. */
 const struct device_calls *builtin_calls(struct warp *w, const struct op *op, lanes active);
 extern const struct builtin builtin_questions[]; /* likewise */
+extern const struct builtin builtin_updates[];
+
+struct device_moment builtin_moment(const struct warp *w, uint32_t lane, uint64_t stream);
 
 /* Of a thread's local memory, where arguments and results are. */
 uint64_t builtin_read(const struct warp *w, uint32_t lane, uint64_t at, uint32_t bytes);
 void builtin_write(const struct warp *w, uint32_t lane, uint64_t at, uint32_t bytes, uint64_t value);
 /* To a generic address; false: the thread may not write there. */
 bool builtin_store(const struct warp *w, uint32_t lane, uint64_t at, const void *from, size_t bytes);
+/* Any bytes. */
+bool builtin_get(const struct warp *w, uint32_t lane, uint64_t at, void *to, size_t bytes);
 bool builtin_load(const struct warp *w, uint32_t lane, uint64_t at, void *to, size_t bytes);
 
 #endif

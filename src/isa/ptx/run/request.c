@@ -43,6 +43,10 @@ void ptx_request_collect(const struct request *request, uint64_t line, lane_mask
 
 void ptx_request_deliver_old(const struct delivery *of, uint32_t lane, uint64_t old)
 {
+    if (lane >= ISA_LANES) {
+        lane_set(of->registers + of->d_upper, of->register_bytes, lane - ISA_LANES, old);
+        return;
+    }
     if (!of->merged) {
         lane_set(of->registers + of->d, of->register_bytes, lane, old);
         return;

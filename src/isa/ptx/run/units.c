@@ -20,10 +20,28 @@ struct texture_access {
     uint32_t atomic; /* of a reduction: the row of exec/atomics.h */
 };
 
+/* The object that a lane names: by its handle, or by the address of a reference, which holds that. */
+static const struct texture *name_texture(struct warp *w, const struct op *op, uint32_t lane, uint64_t *named)
+{
+    const struct image *image = w->isa.block->worker->grid->launch->image;
+    uint64_t handle = *named = ((const uint64_t *)warp_at(w, op->a))[lane];
+    const struct texture *texture = image_texture(image, handle);
+    struct range range;
+    if (LIKELY(texture != NULL))
+        return texture;
+    if (handle % sizeof handle || !worker_find(w->isa.block->worker, handle, &range) ||
+        range.bytes - (handle - range.at) < sizeof handle)
+        return NULL;
+    *named = *(const uint64_t *)(uintptr_t)handle;
+    return image_texture(image, *named);
+}
+
 static const struct texture *find_texture(struct warp *w, const struct op *op, uint32_t lane)
 {
-    uint64_t handle = ((const uint64_t *)warp_at(w, op->a))[lane];
-    const struct texture *texture = image_texture(w->isa.block->worker->grid->launch->image, handle);
+    uint64_t handle;
+    const struct texture *texture = name_texture(w, op, lane, &handle);
+    if (!texture && !handle)
+        warp_fault(w, op, UINT32_C(1) << lane, FAULT_TEXTURE, 0, "a texture or surface that is not bound");
     if (!texture)
         warp_fault(w, op, UINT32_C(1) << lane, FAULT_TEXTURE, handle,
                    "0x%llx is no texture or surface object", (unsigned long long)handle);
@@ -70,9 +88,9 @@ static void stage_fetch(struct warp *w, const struct op *op, uint32_t lane, stru
 {
     struct texture_touched touched = {0};
     struct texture_request request = request_of(w, op->more, lane);
-    struct staged_fetch staged = {
-        .handle = ((const uint64_t *)warp_at(w, op->a))[lane], .lane = lane, .level = request.level};
+    struct staged_fetch staged = {.lane = lane, .level = request.level};
     uint32_t unused[4];
+    (void)name_texture(w, op, lane, &staged.handle);
     request.touched = &touched;
     fetch(w, op, lane, &request, unused);
     staged.texels = touched.count;
@@ -355,9 +373,8 @@ enum lowered lower_texture(struct lower *lower, struct op *op)
                    : x->form.op == TEXTURE_TEX || x->form.op == TEXTURE_TLD4 ? run_fetch
                    : x->form.op == TEXTURE_SURED                             ? run_reduction
                                                                              : run_surface;
-    if (address->kind != PTX_OP_MEMORY || !address->count ||
-        lower_element(lower, address, 0)->kind != PTX_OP_REGISTER)
-        return lower_fail(lower, "Heddle knows textures and surfaces as objects only, not as references");
+    if (address->kind != PTX_OP_MEMORY || !address->count)
+        return lower_fail(lower, "a texture or surface in brackets was expected");
     if (!lower_results(lower, value, x->results, &x->result_bytes) ||
         !lower_source(lower, lower_element(lower, address, 0), TYPE_u64, &op->a))
         return LOWER_FAILED;
