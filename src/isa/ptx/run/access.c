@@ -175,18 +175,12 @@ static void gather_longs(uint64_t got[WARP_LANES], const char *from, const uint6
     }
 }
 
-/* What lanes that have ended would get does not matter: then a register is written as a whole. */
-static lanes writable(const struct warp *w, lanes active)
-{
-    return active == w->alive ? UINT32_MAX : active;
-}
-
 /* From `base` + at[i]; base is NULL for addresses of the host. */
 static void load_flat(struct warp *w, const struct access *access, const char *base,
                       const uint64_t at[WARP_LANES], struct survey survey, lanes active)
 {
     bool whole = access->bytes == access->register_bytes;
-    lanes who = writable(w, active);
+    lanes who = warp_writable(w, active);
     for (uint32_t v = 0; v < access->count; v++) {
         char *d = warp_at(w, access->registers[v]);
         const char *from = base + v * access->bytes;
@@ -544,12 +538,17 @@ static bool likely_range(const struct warp *w, const struct access *access, stru
         *range = (struct found){.at = block->shared_from, .bytes = block->shared_bytes};
         *base = block->shared - block->shared_from;
         return true;
+    case PTX_PARAM:
+        *range = (struct found){.bytes = block->worker->grid->param_bytes};
+        *base = block->worker->grid->params;
+        return !access->writes;
     default:
         return false;
     }
 }
 
-/* Accesses to what this one found last, or to shared memory, without a mistake. False: nothing is done. */
+/* Accesses to what this one found last, to shared memory, or to parameters, without a mistake. False: nothing
+ * is done. */
 static inline bool run_likely(struct warp *w, const struct op *op, lanes active)
 {
     const struct access *access = op->more;

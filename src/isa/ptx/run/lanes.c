@@ -203,11 +203,29 @@ INSIDE void cut(uint64_t at[WARP_LANES], uint32_t bits, bool with_sign)
         at[i] = with_sign ? (uint64_t)((int64_t)(at[i] << unused) >> unused) : at[i] << unused >> unused;
 }
 
+/* The most common one: of low bits of a register of 8 bytes to all of another. */
+INSIDE void extend_longs(uint64_t *to, const uint64_t *from, uint32_t bits, bool with_sign, lanes who)
+{
+    const uint32_t unused = 64 - bits;
+    for (uint32_t i = 0; i < WARP_LANES; i++) {
+        uint64_t value =
+            with_sign ? (uint64_t)((int64_t)(from[i] << unused) >> unused) : from[i] << unused >> unused;
+        to[i] = who == UINT32_MAX || who >> i & 1 ? value : to[i];
+    }
+}
+
 FOR_EACH_LEVEL void lanes_extend(void *to, const void *from, const struct extension *how, lanes who)
 {
     uint64_t at[WARP_LANES];
     uint32_t words[WARP_LANES];
     uint16_t shorts[WARP_LANES];
+    if (how->from_bytes == 8 && how->to_bytes == 8 && how->to_bits == 64) {
+        if (how->from_signed)
+            extend_longs(to, from, how->from_bits, true, who);
+        else
+            extend_longs(to, from, how->from_bits, false, who);
+        return;
+    }
     for (uint32_t i = 0; i < WARP_LANES; i++)
         at[i] = how->from_bytes == 8   ? ((const uint64_t *)from)[i]
                 : how->from_bytes == 4 ? ((const uint32_t *)from)[i]
