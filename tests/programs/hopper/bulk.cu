@@ -412,6 +412,36 @@ template <class T, class F> static void check_reduction(const char *name, int ki
     }
 }
 
+/* Copies of 0 bytes, of null pointers, to odd addresses and behind the block's memory, around one of 16. (CUB makes such
+ * copies; these were not tried on an H200.) */
+__global__ void nothing(char *none, const uint4 *in, uint4 *out, uint32_t size)
+{
+    __shared__ uint4 bytes[2];
+    __shared__ __align__(8) uint64_t word;
+    uint32_t barrier = shared_at(&word), at = shared_at(bytes);
+    bytes[0] = bytes[1] = make_uint4(1, 2, 3, 4);
+    barrier_init(barrier, 1);
+    asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
+    barrier_expect(barrier, 16);
+    asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"(at + (64 << 10) + 7), "l"(none), "r"(size), "r"(barrier) : "memory");
+    asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], 16, [%2];" ::"r"(at), "l"(in), "r"(barrier) : "memory");
+    barrier_wait(barrier, 0);
+    asm volatile("cp.async.bulk.global.shared::cta.bulk_group [%0], [%1], %2;" ::"l"(none), "r"(at + (64 << 10)), "r"(size) : "memory");
+    asm volatile("cp.reduce.async.bulk.global.shared::cta.bulk_group.add.u32 [%0], [%1], %2;" ::"l"(none), "r"(at), "r"(size) : "memory");
+    asm volatile("cp.async.bulk.commit_group; cp.async.bulk.wait_group 0;" ::: "memory");
+    out[0] = bytes[0];
+    out[1] = bytes[1];
+}
+
+static void check_nothing(uint4 *in, uint4 *out)
+{
+    uint4 want[2] = {{5, 6, 7, 8}, {1, 2, 3, 4}}, got[2];
+    GOOD(cudaMemcpy(in, want, sizeof *want, cudaMemcpyHostToDevice));
+    nothing<<<1, 1>>>(nullptr, in, out, 0);
+    GOOD(cudaMemcpy(got, out, sizeof got, cudaMemcpyDeviceToHost));
+    CHECK(!memcmp(want, got, sizeof got));
+}
+
 int main()
 {
     char *in, *out;
@@ -427,6 +457,7 @@ int main()
         uint32_t size = 2 + draw(7);
         check_around(in, out, size, 1 + draw(3), 16 * (1 + draw(500)), 1 + draw((1 << size) - 1));
     }
+    check_nothing((uint4 *)in, (uint4 *)out);
     int kind = 0;
 #define R(type, name, meaning) check_reduction<type>(name, kind++, false, in, out, [](type a, type b) { return type(meaning); });
     REDUCTIONS(R)

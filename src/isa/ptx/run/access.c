@@ -8,10 +8,16 @@
 
 #include <string.h>
 
+static struct lanes_way way_of(const struct warp *w, const struct op *op, const struct access *access)
+{
+    return (struct lanes_way){warp_at(w, op->a), access->address_bytes, (uint64_t)op->value};
+}
+
 static void gather(const struct warp *w, const struct op *op, const struct access *access, lanes active,
                    uint64_t at[WARP_LANES])
 {
-    lanes_addresses(at, warp_at(w, op->a), access->address_bytes, (uint64_t)op->value, active);
+    const struct lanes_way way = way_of(w, op, access);
+    lanes_addresses(at, &way, active);
 }
 
 static void check_alignment(struct warp *w, const struct op *op, lanes active, const uint64_t at[WARP_LANES],
@@ -66,7 +72,7 @@ static struct survey check_global(struct warp *w, const struct op *op, const str
                                   lanes active, const uint64_t at[WARP_LANES], uint64_t size)
 {
     const struct found *found = &w->isa.block->worker->found[access->number];
-    struct survey survey = lanes_survey(at, found->at, found->bytes, size, size);
+    struct survey survey = lanes_survey(at, found->at, found->bytes, size);
     check_alignment(w, op, active, at, survey.any, size);
     if (UNLIKELY(!survey.within || (access->writes && found->read_only)))
         check_each(w, op, access, active, at, size);
@@ -78,7 +84,7 @@ static struct survey check_shared(struct warp *w, const struct op *op, const str
 {
     struct block *block = w->isa.block;
     uint64_t from = block->shared_from;
-    struct survey survey = lanes_survey(at, from, block->shared_bytes, size, size);
+    struct survey survey = lanes_survey(at, from, block->shared_bytes, size);
     check_alignment(w, op, active, at, survey.any, size);
     if (LIKELY(survey.within))
         return survey;
@@ -101,7 +107,7 @@ static struct survey check_local(struct warp *w, const struct op *op, const stru
 {
     const struct frame *frame = &w->now->frames[w->now->frame_count - 1];
     uint64_t top = frame->local_at + frame->code->local_bytes + frame->local_more;
-    struct survey survey = lanes_survey(at, 0, top, size, size);
+    struct survey survey = lanes_survey(at, 0, top, size);
     check_alignment(w, op, active, at, survey.any, size);
     if (UNLIKELY(!survey.within))
         EACH_LANE (i, active)
@@ -160,32 +166,41 @@ static void gather_words(uint32_t got[WARP_LANES], const char *from, const uint6
     }
 }
 
+static void gather_longs(uint64_t got[WARP_LANES], const char *from, const uint64_t at[WARP_LANES])
+{
+    for (uint32_t i = 0; i < WARP_LANES; i += 2) {
+        uint64_t a = *(const uint64_t *)(const void *)(from + at[i]);
+        uint64_t b = *(const uint64_t *)(const void *)(from + at[i + 1]);
+        got[i] = a, got[i + 1] = b;
+    }
+}
+
 /* From `base` + at[i]; base is NULL for addresses of the host. */
 static void load_flat(struct warp *w, const struct access *access, const char *base,
                       const uint64_t at[WARP_LANES], struct survey survey, lanes active)
 {
-    bool whole = access->bytes == access->register_bytes, dense = survey.dense, same = survey.same;
+    bool whole = access->bytes == access->register_bytes;
+    lanes who = warp_writable(w, active);
     for (uint32_t v = 0; v < access->count; v++) {
         char *d = warp_at(w, access->registers[v]);
         const char *from = base + v * access->bytes;
-        if (dense && whole && active == UINT32_MAX && access->count == 1) {
+        if (survey.same) {
+            lanes_fill(d, access->register_bytes,
+                       widen(access_read_bytes(from + at[0], access->bytes), access), who);
+        } else if (survey.dense && whole && who == UINT32_MAX && access->count == 1) {
             memcpy(d, from + at[0], (size_t)WARP_LANES * access->bytes);
         } else if (whole && access->bytes == 4) {
-            uint32_t some[WARP_LANES], *got = active == UINT32_MAX ? (uint32_t *)(void *)d : some;
-            if (same) {
-                uint32_t one = *(const uint32_t *)(const void *)(from + at[0]);
-                for (uint32_t i = 0; i < WARP_LANES; i++)
-                    got[i] = one;
-            } else {
-                gather_words(got, from, at);
-            }
+            uint32_t some[WARP_LANES], *got = who == UINT32_MAX ? (uint32_t *)(void *)d : some;
+            gather_words(got, from, at);
             if (got == some)
-                blend(d, got, 4, active);
+                blend(d, got, 4, who);
         } else if (whole && access->bytes == 8) {
-            uint64_t got[WARP_LANES];
-            for (uint32_t i = 0; i < WARP_LANES; i++)
-                got[i] = *(const uint64_t *)(const void *)(from + at[i]);
-            blend(d, got, 8, active);
+            uint64_t *to = (uint64_t *)(void *)d; /* lane by lane: a register made of parts is slow to read */
+            if (who == UINT32_MAX)
+                gather_longs(to, from, at);
+            else
+                EACH_LANE (i, who)
+                    to[i] = *(const uint64_t *)(const void *)(from + at[i]);
         } else {
             EACH_LANE (i, active)
                 lane_set(d, access->register_bytes, i,
@@ -202,6 +217,10 @@ static void load_local(struct warp *w, const struct access *access, const uint64
         uint64_t offset = (uint64_t)v * access->bytes;
         if (same && access->bytes == 4 && access->register_bytes == 4) {
             blend(d, access_local(w, at[0] + offset, 0), 4, active);
+            continue;
+        }
+        if (same && access->bytes == 8) {
+            lanes_join(d, access_local(w, at[0] + offset, 0), access_local(w, at[0] + offset + 4, 0), active);
             continue;
         }
         EACH_LANE (i, active) {
@@ -228,6 +247,9 @@ static void store_flat(struct warp *w, const struct access *access, char *base, 
         else if (whole && access->bytes == 4)
             EACH_LANE (i, active)
                 *(uint32_t *)(void *)(to + at[i]) = ((const uint32_t *)(const void *)s)[i];
+        else if (whole && access->bytes == 8)
+            EACH_LANE (i, active)
+                *(uint64_t *)(void *)(to + at[i]) = ((const uint64_t *)(const void *)s)[i];
         else
             EACH_LANE (i, active)
                 access_write_bytes(to + at[i], access->bytes, lane_get(s, access->register_bytes, i));
@@ -242,6 +264,11 @@ static void store_local(struct warp *w, const struct access *access, const uint6
         uint64_t offset = (uint64_t)v * access->bytes;
         if (same && access->bytes == 4 && access->register_bytes == 4) {
             blend(access_local(w, at[0] + offset, 0), s, 4, active);
+            continue;
+        }
+        if (same && access->bytes == 8) {
+            lanes_split(access_local(w, at[0] + offset, 0), access_local(w, at[0] + offset + 4, 0), s,
+                        active);
             continue;
         }
         EACH_LANE (i, active) {
@@ -267,7 +294,7 @@ static struct survey check_param(struct warp *w, const struct op *op, const stru
                                  lanes active, const uint64_t at[WARP_LANES], uint64_t size)
 {
     const struct grid *grid = w->isa.block->worker->grid;
-    struct survey survey = lanes_survey(at, 0, grid->param_bytes, size, size);
+    struct survey survey = lanes_survey(at, 0, grid->param_bytes, size);
     check_alignment(w, op, active, at, survey.any, access->bytes);
     if (!survey.within || access->writes)
         warp_fault(w, op, active, FAULT_ADDRESS, at[first_lane(active)],
@@ -497,12 +524,58 @@ static void access_cluster(struct warp *w, const struct op *op, const struct acc
     access_space(w, op, access, PTX_SHARED, at, own);
 }
 
+/* Where an access that nobody is told of most likely goes; false where that cannot be said. */
+static bool likely_range(const struct warp *w, const struct access *access, struct found *range, char **base)
+{
+    const struct block *block = w->isa.block;
+    *base = NULL;
+    switch (access->space) {
+    case PTX_GLOBAL:
+    case PTX_GENERIC:
+        *range = block->worker->found[access->number];
+        return !(access->writes && range->read_only);
+    case PTX_SHARED:
+        *range = (struct found){.at = block->shared_from, .bytes = block->shared_bytes};
+        *base = block->shared - block->shared_from;
+        return true;
+    case PTX_PARAM:
+        *range = (struct found){.bytes = block->worker->grid->param_bytes};
+        *base = block->worker->grid->params;
+        return !access->writes;
+    default:
+        return false;
+    }
+}
+
+/* Accesses to what this one found last, to shared memory, or to parameters, without a mistake. False: nothing
+ * is done. */
+static inline bool run_likely(struct warp *w, const struct op *op, lanes active)
+{
+    const struct access *access = op->more;
+    uint64_t at[WARP_LANES], size = (uint64_t)access->bytes * access->count;
+    struct found range;
+    char *base;
+    if (UNLIKELY(w->isa.block->worker->request) || !likely_range(w, access, &range, &base))
+        return false;
+    const struct lanes_way way = way_of(w, op, access);
+    struct survey survey = lanes_reach(at, &way, active, range.at, range.bytes, size);
+    if (UNLIKELY(!survey.within || survey.any & (size - 1)))
+        return false;
+    if (access->writes)
+        store_flat(w, access, base, at, survey.dense, active);
+    else
+        load_flat(w, access, base, at, survey, active);
+    return true;
+}
+
 static void run_access(struct warp *w, const struct op *op, lanes active)
 {
     const struct access *access = op->more;
     uint64_t at[WARP_LANES];
     w->spins += access->spins;
     if (access->is_words && active == UINT32_MAX && LIKELY(access_words(w, op, access)))
+        return;
+    if (run_likely(w, op, active))
         return;
     gather(w, op, access, active, at);
     if (UNLIKELY(access->space == PTX_CLUSTER)) {

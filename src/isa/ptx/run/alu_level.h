@@ -139,7 +139,7 @@ ISA_TYPES(T)
 #define GATHER(width, value)                                                                                 \
     int##width##_t bits[WARP_LANES];                                                                         \
     ALL_LANES                                                                                                \
-    bits[i] = (int##width##_t) - (int)value;                                                                 \
+    bits[i] = value ? -1 : 0;                                                                                \
     *(lanes *)d_ = bits_of_##width(bits)
 #define PUT_u16(ta, value)   PUT(u16, value)
 #define PUT_s16(ta, value)   PUT(s16, value)

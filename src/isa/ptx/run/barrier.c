@@ -56,14 +56,18 @@ static void release(struct block *block, uint32_t number)
     }
 }
 
-/* After threads arrived or ended. */
+static void check_barrier(struct block *block, uint32_t number)
+{
+    const struct barrier *barrier = &block->barriers[number];
+    if (barrier->arrived && barrier->arrived >= (barrier->expected ? barrier->expected : block->alive))
+        release(block, number);
+}
+
+/* After threads ended: any barrier may have waited for these alone. */
 void ptx_block_check_barriers(struct block *block)
 {
-    for (uint32_t i = 0; i < BARRIERS + GROUP_BARRIERS; i++) {
-        const struct barrier *barrier = &block->barriers[i];
-        if (barrier->arrived && barrier->arrived >= (barrier->expected ? barrier->expected : block->alive))
-            release(block, i);
-    }
+    for (uint32_t i = 0; i < BARRIERS + GROUP_BARRIERS; i++)
+        check_barrier(block, i);
     if (UNLIKELY(block->cluster_arrivals))
         ptx_block_check_cluster(block);
 }
@@ -73,7 +77,7 @@ static enum next arrive_at(struct warp *w, const struct op *op, lanes active, ui
 {
     const struct barrier_form *form = op->more;
     struct barrier *barrier = &w->isa.block->barriers[number];
-    uint32_t threads = (uint32_t)__builtin_popcount(active);
+    uint32_t threads = lanes_count(active);
     if (expected) { /* counted in whole warps: threads that are not there count too */
         barrier->expected = expected;
         if (active == w->alive)
@@ -87,15 +91,15 @@ static enum next arrive_at(struct warp *w, const struct op *op, lanes active, ui
                                              .waiting = active,
                                              .alive = w->alive,
                                              .aligned = form->aligned};
-    barrier->count_all += (uint32_t)__builtin_popcount(active);
+    barrier->count_all += lanes_count(active);
     if (form->reduction != REDUCE_NONE) {
         lanes given = *warp_predicate(w, form->source);
-        barrier->count_true += (uint32_t)__builtin_popcount(active & (form->negated ? ~given : given));
+        barrier->count_true += lanes_count(active & (form->negated ? ~given : given));
     }
     if (!form->waits) {
         struct level *top = &w->now->levels[w->now->depth - 1];
         top->pc++;
-        ptx_block_check_barriers(w->isa.block);
+        check_barrier(w->isa.block, number);
         return NEXT_MOVED;
     }
     struct level *top = &w->now->levels[w->now->depth - 1];
@@ -108,7 +112,7 @@ static enum next arrive_at(struct warp *w, const struct op *op, lanes active, ui
     f->state = FRAGMENT_AT_BARRIER;
     f->barrier = number;
     f->waiting = active;
-    ptx_block_check_barriers(w->isa.block);
+    check_barrier(w->isa.block, number);
     return f == w->now && f->state != FRAGMENT_READY ? NEXT_WAIT : NEXT_MOVED;
 }
 

@@ -270,6 +270,9 @@ static void run_bulk(struct warp *w, const struct op *op, lanes active)
                                  .bytes = lane_get(warp_at(w, bulk->size), 4, lane)};
         if (bulk->to_space == PTX_CLUSTER)
             copy.barrier = async_address(w, &bulk->barrier, lane);
+        if (!copy.bytes) /* CUB makes such copies, also of null pointers and odd addresses: they touch nothing
+                          */
+            continue;
         check_bulk(w, op, lane, copy.to, copy.from, copy.bytes);
         copy.source = access_bytes(w, op, lane, bulk->from_space, copy.from, copy.bytes, false);
         if (worker->clock && !is_near(w, bulk, copy.to))

@@ -146,7 +146,7 @@ static void run_cvt(struct warp *w, const struct op *op, lanes active)
 /* Between integers, in registers of other widths than a row has. */
 static void run_extend(struct warp *w, const struct op *op, lanes active)
 {
-    lanes_extend(warp_at(w, op->d), warp_at(w, op->a), op->more, active);
+    lanes_extend(warp_at(w, op->d), warp_at(w, op->a), op->more, warp_writable(w, active));
 }
 
 static bool fits_row(const struct lower *lower, int row)

@@ -54,36 +54,97 @@ FOR_EACH_LEVEL void lanes_fill(void *to, uint32_t bytes, uint64_t value, lanes w
     }
 }
 
-FOR_EACH_LEVEL void lanes_addresses(uint64_t at[WARP_LANES], const void *base, uint32_t bytes,
-                                    uint64_t offset, lanes who)
+#define INSIDE static inline __attribute__((always_inline)) /* of functions for each level */
+
+/* The addresses of the first and of the last lane. */
+struct ends {
+    uint64_t first, last;
+};
+
+INSIDE uint64_t find_address(const struct lanes_way *way, uint32_t lane)
 {
-    if (bytes == 8) {
-        const uint64_t *a = base;
+    return way->bytes == 8 ? ((const uint64_t *)way->base)[lane] + way->offset
+                           : (uint32_t)(((const uint32_t *)way->base)[lane] + (uint32_t)way->offset);
+}
+
+INSIDE struct ends find_addresses(uint64_t at[WARP_LANES], const struct lanes_way *way, lanes who)
+{
+    const uint64_t offset = way->offset, *longs = way->base;
+    const uint32_t *words = way->base;
+    if (who == UINT32_MAX) {
         for (uint32_t i = 0; i < WARP_LANES; i++)
-            at[i] = a[i] + offset;
-    } else {
-        const uint32_t *a = base;
-        for (uint32_t i = 0; i < WARP_LANES; i++)
-            at[i] = (uint32_t)(a[i] + (uint32_t)offset);
+            at[i] = way->bytes == 8 ? longs[i] + offset : (uint32_t)(words[i] + (uint32_t)offset);
+        return (struct ends){find_address(way, 0), find_address(way, WARP_LANES - 1)};
     }
-    if (who == UINT32_MAX)
-        return;
-    uint64_t one = at[__builtin_ctz(who)];
-    for (uint32_t i = 0; i < WARP_LANES; i++)
-        at[i] = who >> i & 1 ? at[i] : one;
+    /* Single lanes are read from the register, not from what has just been written, which would have to wait.
+     */
+    const uint64_t one = find_address(way, (uint32_t)__builtin_ctz(who));
+    if (way->bytes == 8)
+        for (uint32_t i = 0; i < WARP_LANES; i++)
+            at[i] = who >> i & 1 ? longs[i] + offset : one;
+    else
+        for (uint32_t i = 0; i < WARP_LANES; i++)
+            at[i] = who >> i & 1 ? (uint32_t)(words[i] + (uint32_t)offset) : one;
+    return (struct ends){who & 1 ? find_address(way, 0) : one,
+                         who >> (WARP_LANES - 1) ? find_address(way, WARP_LANES - 1) : one};
+}
+
+/* Most accesses of a warp go to one place, or to one element after another. Then the first and the last
+ * address say all, so that only this has to be found out. */
+INSIDE struct survey survey(const uint64_t at[WARP_LANES], struct ends ends, uint64_t low, uint64_t bytes,
+                            uint64_t size)
+{
+    const uint64_t first = ends.first, last = ends.last, most = bytes - size;
+    uint64_t any = first | last, off = 1;
+    bool outside = first - low > most || last - low > most;
+    const bool may_be_same = first == last, may_be_dense = last - first == size * (WARP_LANES - 1);
+    if (may_be_same) {
+        off = 0;
+        for (uint64_t i = 0; i < WARP_LANES; i++)
+            off |= at[i] ^ first;
+    } else if (may_be_dense) {
+        const uint32_t shift = (uint32_t)__builtin_ctzll(size);
+        off = 0;
+        for (uint64_t i = 0; i < WARP_LANES; i++)
+            off |= at[i] ^ (first + (i << shift));
+    }
+    if (off) {
+        uint64_t beyond = 0;
+        for (uint64_t i = 0; i < WARP_LANES; i++) {
+            any |= at[i];
+            beyond |= at[i] - low > most ? 1 : 0;
+        }
+        outside = beyond;
+    }
+    const bool within = bytes >= size && !outside, dense = !off && may_be_dense, same = !off && may_be_same;
+    return (struct survey){any, within, dense, same};
+}
+
+FOR_EACH_LEVEL void lanes_addresses(uint64_t at[WARP_LANES], const struct lanes_way *way, lanes who)
+{
+    find_addresses(at, way, who);
 }
 
 FOR_EACH_LEVEL struct survey lanes_survey(const uint64_t at[WARP_LANES], uint64_t low, uint64_t bytes,
-                                          uint64_t size, uint64_t step)
+                                          uint64_t size)
 {
-    uint64_t first = at[0], most = bytes - size, any = 0, outside = 0, off = 0, differs = 0;
-    for (uint64_t i = 0; i < WARP_LANES; i++) {
-        any |= at[i];
-        outside |= at[i] - low > most ? 1 : 0;
-        off |= at[i] - first - i * step;
-        differs |= at[i] - first;
+    return survey(at, (struct ends){at[0], at[WARP_LANES - 1]}, low, bytes, size);
+}
+
+FOR_EACH_LEVEL struct survey lanes_reach(uint64_t at[WARP_LANES], const struct lanes_way *way, lanes who,
+                                         uint64_t low, uint64_t bytes, uint64_t size)
+{
+    return survey(at, find_addresses(at, way, who), low, bytes, size);
+}
+
+FOR_EACH_LEVEL struct lanes_bits lanes_bits(const uint32_t from[WARP_LANES], lanes who)
+{
+    uint32_t some = 0, all = UINT32_MAX;
+    for (uint32_t i = 0; i < WARP_LANES; i++) {
+        some |= who >> i & 1 ? from[i] : 0;
+        all &= who >> i & 1 ? from[i] : UINT32_MAX;
     }
-    return (struct survey){.any = any, .within = bytes >= size && !outside, .dense = !off, .same = !differs};
+    return (struct lanes_bits){some, all};
 }
 
 FOR_EACH_LEVEL void lanes_join(void *to, const void *low, const void *high, lanes who)
@@ -104,9 +165,8 @@ FOR_EACH_LEVEL void lanes_split(void *low, void *high, const void *from, lanes w
         e[i] = who >> i & 1 ? (uint32_t)(a[i] >> 32) : e[i];
 }
 
-static inline __attribute__((always_inline)) lanes shuffle_all(enum shuffle kind, uint32_t *d,
-                                                               const uint32_t *a, const uint32_t *b,
-                                                               const uint32_t *c, lanes who)
+INSIDE lanes shuffle_all(enum shuffle kind, uint32_t *d, const uint32_t *a, const uint32_t *b,
+                         const uint32_t *c, lanes who)
 {
     uint32_t from[WARP_LANES], allowed[WARP_LANES], got[WARP_LANES];
     lanes all = 0;
@@ -136,11 +196,22 @@ FOR_EACH_LEVEL lanes lanes_shuffle(enum shuffle kind, void *to, const void *from
     }
 }
 
-static inline __attribute__((always_inline)) void cut(uint64_t at[WARP_LANES], uint32_t bits, bool with_sign)
+INSIDE void cut(uint64_t at[WARP_LANES], uint32_t bits, bool with_sign)
 {
     uint32_t unused = 64 - bits;
     for (uint32_t i = 0; i < WARP_LANES; i++)
         at[i] = with_sign ? (uint64_t)((int64_t)(at[i] << unused) >> unused) : at[i] << unused >> unused;
+}
+
+/* The most common one: of low bits of a register of 8 bytes to all of another. */
+INSIDE void extend_longs(uint64_t *to, const uint64_t *from, uint32_t bits, bool with_sign, lanes who)
+{
+    const uint32_t unused = 64 - bits;
+    for (uint32_t i = 0; i < WARP_LANES; i++) {
+        uint64_t value =
+            with_sign ? (uint64_t)((int64_t)(from[i] << unused) >> unused) : from[i] << unused >> unused;
+        to[i] = who == UINT32_MAX || who >> i & 1 ? value : to[i];
+    }
 }
 
 FOR_EACH_LEVEL void lanes_extend(void *to, const void *from, const struct extension *how, lanes who)
@@ -148,6 +219,13 @@ FOR_EACH_LEVEL void lanes_extend(void *to, const void *from, const struct extens
     uint64_t at[WARP_LANES];
     uint32_t words[WARP_LANES];
     uint16_t shorts[WARP_LANES];
+    if (how->from_bytes == 8 && how->to_bytes == 8 && how->to_bits == 64) {
+        if (how->from_signed)
+            extend_longs(to, from, how->from_bits, true, who);
+        else
+            extend_longs(to, from, how->from_bits, false, who);
+        return;
+    }
     for (uint32_t i = 0; i < WARP_LANES; i++)
         at[i] = how->from_bytes == 8   ? ((const uint64_t *)from)[i]
                 : how->from_bytes == 4 ? ((const uint32_t *)from)[i]

@@ -10,25 +10,48 @@
 enum { WARP_LANES = 32 };
 typedef uint32_t lanes; /* a bit for each lane */
 
+static inline uint32_t lanes_count(lanes who)
+{
+    if (who == UINT32_MAX) /* mostly: hosts of the base level have no instruction to count */
+        return WARP_LANES;
+    who -= who >> 1 & UINT32_C(0x55555555);
+    who = (who & UINT32_C(0x33333333)) + (who >> 2 & UINT32_C(0x33333333));
+    return ((who + (who >> 4)) & UINT32_C(0x0f0f0f0f)) * UINT32_C(0x01010101) >> 24;
+}
+
 /* Copies lanes of a register of 2, 4 or 8 bytes; of a predicate with 0. */
 void blend(void *to, const void *from, uint32_t bytes, lanes who);
 
 /* One value to lanes of a register of 2, 4 or 8 bytes. */
 void lanes_fill(void *to, uint32_t bytes, uint64_t value, lanes who);
 
-/* Lanes' addresses: register (of 4 or 8 bytes) plus offset. Those that do not count get the address of one
+/* Lanes' addresses: register plus offset. Those that do not count get the address of one
  * that does, so that loops over all lanes are safe and fast. */
-void lanes_addresses(uint64_t at[WARP_LANES], const void *base, uint32_t bytes, uint64_t offset, lanes who);
+struct lanes_way {
+    const void *base; /* a register */
+    uint32_t bytes;   /* of a lane: 4 or 8 */
+    uint64_t offset;
+};
+void lanes_addresses(uint64_t at[WARP_LANES], const struct lanes_way *way, lanes who);
 
-/* What all addresses have in common. */
+/* What all addresses of accesses of one size, a power of two, have in common. */
 struct survey {
-    uint64_t any; /* bits that some address has */
+    uint64_t any; /* below the size: bits that some address has */
     bool within;  /* each access is in [low, low + bytes) */
-    bool dense;   /* one behind the other, by lane, `step` apart */
+    bool dense;   /* one behind the other, by lane, a size apart */
     bool same;    /* all at one place */
 };
-struct survey lanes_survey(const uint64_t at[WARP_LANES], uint64_t low, uint64_t bytes, uint64_t size,
-                           uint64_t step);
+struct survey lanes_survey(const uint64_t at[WARP_LANES], uint64_t low, uint64_t bytes, uint64_t size);
+
+/* Both at once: lanes_addresses, then lanes_survey. */
+struct survey lanes_reach(uint64_t at[WARP_LANES], const struct lanes_way *way, lanes who, uint64_t low,
+                          uint64_t bytes, uint64_t size);
+
+/* Of what these lanes have in a register of 4 bytes: the bits that some have, and those that all have. */
+struct lanes_bits {
+    uint32_t some, all;
+};
+struct lanes_bits lanes_bits(const uint32_t from[WARP_LANES], lanes who);
 
 /* Two registers of 4 bytes as one of 8, and back. */
 void lanes_join(void *to, const void *low, const void *high, lanes who);

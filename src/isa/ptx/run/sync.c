@@ -10,11 +10,7 @@ static lanes members_of(const struct warp *w, const struct sync_form *form, cons
 {
     if (form->who != MEMBERS_GIVEN)
         return form->who == MEMBERS_ALL ? w->alive : who;
-    const uint32_t *masks = (const void *)(registers + form->members);
-    lanes all = 0;
-    EACH_LANE (lane, who)
-        all |= masks[lane];
-    return all;
+    return lanes_bits((const void *)(registers + form->members), who).some;
 }
 
 /* What a fragment waits for. All its lanes name the same members: run_sync sees to that. */
@@ -242,12 +238,36 @@ static lanes group_of(const struct warp *w, const struct sync_form *form, uint32
     return (((const uint32_t *)warp_at(w, form->members))[lane] & active) | UINT32_C(1) << lane;
 }
 
+/* Whether all these lanes are one group, as they mostly are. */
+static bool one_group(const struct warp *w, const struct sync_form *form, lanes active)
+{
+    return form->who != MEMBERS_GIVEN ||
+           (lanes_bits(warp_at(w, form->members), active).all & active) == active;
+}
+
+static void vote_together(struct warp *w, const struct op *op, lanes given, lanes active)
+{
+    const struct vote_form *form = op->more;
+    lanes yes = given & active;
+    bool result = form->kind == VOTE_ALL   ? yes == active
+                  : form->kind == VOTE_ANY ? yes != 0
+                                           : yes == active || !yes;
+    if (form->kind == VOTE_BALLOT)
+        lanes_fill(warp_at(w, op->d), 4, yes, active);
+    else
+        predicate_set(w, op->d, active, result ? UINT32_MAX : 0);
+}
+
 static void run_vote(struct warp *w, const struct op *op, lanes active)
 {
     const struct vote_form *form = op->more;
     lanes given = *warp_predicate(w, op->a), result = 0;
     if (form->negated)
         given = ~given;
+    if (one_group(w, &form->sync, active)) {
+        vote_together(w, op, given, active);
+        return;
+    }
     EACH_LANE (lane, active) {
         lanes group = group_of(w, &form->sync, lane, active);
         bool all = (given & group) == group, any = given & group;
@@ -365,6 +385,14 @@ static uint32_t reduce(uint32_t kind, uint32_t a, uint32_t b)
     return a;
 }
 
+static uint32_t reduce_group(uint32_t kind, const uint32_t values[WARP_LANES], lanes group)
+{
+    uint32_t sum = values[first_lane(group)];
+    EACH_LANE (lane, group & (group - 1))
+        sum = reduce(kind, sum, values[lane]);
+    return sum;
+}
+
 struct redux_form {
     struct sync_form sync;
     uint32_t kind;
@@ -375,13 +403,12 @@ static void run_redux(struct warp *w, const struct op *op, lanes active)
     const struct redux_form *form = op->more;
     const uint32_t *values = warp_at(w, op->a);
     uint32_t result[WARP_LANES];
-    EACH_LANE (lane, active) {
-        lanes group = group_of(w, &form->sync, lane, active);
-        uint32_t sum = values[first_lane(group)];
-        EACH_LANE (other, group & (group - 1))
-            sum = reduce(form->kind, sum, values[other]);
-        result[lane] = sum;
+    if (one_group(w, &form->sync, active)) {
+        lanes_fill(warp_at(w, op->d), 4, reduce_group(form->kind, values, active), active);
+        return;
     }
+    EACH_LANE (lane, active)
+        result[lane] = reduce_group(form->kind, values, group_of(w, &form->sync, lane, active));
     blend(warp_at(w, op->d), result, 4, active);
 }
 
@@ -418,8 +445,7 @@ enum lowered lower_redux(struct lower *lower, struct op *op)
 
 static void run_activemask(struct warp *w, const struct op *op, lanes active)
 {
-    EACH_LANE (lane, active)
-        ((uint32_t *)warp_at(w, op->d))[lane] = active;
+    lanes_fill(warp_at(w, op->d), 4, active, active);
 }
 
 enum lowered lower_activemask(struct lower *lower, struct op *op)
@@ -432,8 +458,7 @@ enum lowered lower_activemask(struct lower *lower, struct op *op)
 static void run_elect(struct warp *w, const struct op *op, lanes active)
 {
     uint32_t leader = first_lane(active);
-    EACH_LANE (lane, active)
-        ((uint32_t *)warp_at(w, op->d))[lane] = leader;
+    lanes_fill(warp_at(w, op->d), 4, leader, active);
     predicate_set(w, op->a, active, UINT32_C(1) << leader);
 }
 

@@ -170,9 +170,9 @@ void fragment_diverge(struct warp *w, uint32_t taken_pc, lanes taken, uint32_t o
 void warp_exit(struct warp *w, lanes who)
 {
     w->alive &= ~who;
-    w->isa.block->cluster_arrivals -= (uint32_t)__builtin_popcount(w->arrived & who);
+    w->isa.block->cluster_arrivals -= lanes_count(w->arrived & who);
     w->arrived &= ~who;
-    w->isa.block->alive -= (uint32_t)__builtin_popcount(who);
+    w->isa.block->alive -= lanes_count(who);
     remove_lanes(w->now, who);
     if (w->now->depth)
         warp_use_frame(w);
@@ -183,13 +183,13 @@ void warp_exit(struct warp *w, lanes who)
 
 /* The main loop */
 
-static void count(struct warp *w, uint64_t instructions, uint64_t width)
+/* Of so many instructions of `width` threads, the last was done by `on` of them. */
+static inline void count(struct launch_result *result, uint64_t instructions, uint64_t width, uint64_t on)
 {
-    struct launch_result *result = &w->isa.block->worker->result;
     uint64_t threads = instructions * width;
     result->warp_instructions += instructions;
     result->thread_instructions += threads;
-    result->thread_instructions_pred_on += threads;
+    result->thread_instructions_pred_on += threads - width + on;
 }
 
 static _Noreturn void beyond_limit(struct warp *w, const struct op *op, lanes active)
@@ -231,7 +231,7 @@ reload:;
     lanes active = top->mask;
     char *r = w->registers;
     bool whole = active == w->alive;
-    const uint64_t width = (uint64_t)__builtin_popcount(active);
+    const uint64_t width = lanes_count(active);
     for (;;) {
         if (whole) {
             while (!op->flags) {
@@ -250,9 +250,8 @@ reload:;
                 op++;
             }
         }
-        count(w, (uint64_t)(op - start), width);
-        start = op + 1;
         if ((op->flags & OP_JOIN) && top->rpc == (uint32_t)(op - ops) && f->depth > 1) {
+            count(result, (uint64_t)(op - start), width, width);
             f->depth--;
             if (w->fragment_count > 1)
                 warp_join_fragments(w);
@@ -263,9 +262,8 @@ reload:;
             uint32_t guard = *(uint32_t *)(void *)(r + op->guard);
             mask &= op->flags & OP_GUARD_NOT ? ~guard : guard;
         }
-        result->warp_instructions++;
-        result->thread_instructions += width;
-        result->thread_instructions_pred_on += mask == active ? width : (uint64_t)__builtin_popcount(mask);
+        count(result, (uint64_t)(op - start) + 1, width, mask == active ? width : lanes_count(mask));
+        start = op + 1;
         if (op->kind == OP_BRANCH) {
             result->branches++;
             uint32_t here = (uint32_t)(op - ops);

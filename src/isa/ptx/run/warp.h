@@ -138,6 +138,12 @@ void ptx_block_check_barriers(struct block *block);
 void ptx_block_check_cluster(struct block *block);
 void ptx_open_cluster(struct block *block);
 
+/* What lanes that have ended would get does not matter: then a register is written as a whole. */
+static inline lanes warp_writable(const struct warp *warp, lanes active)
+{
+    return active == warp->alive ? UINT32_MAX : active;
+}
+
 static inline void *warp_at(const struct warp *warp, uint32_t place)
 {
     return warp->registers + place;
