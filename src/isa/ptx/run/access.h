@@ -36,6 +36,9 @@ struct access {
     uint32_t registers[8]; /* places */
 };
 
+/* Loads and stores: what op->run.exec is. */
+exec_fn access_run;
+
 /* The space an opcode names. */
 enum ptx_space access_space_named(const char *opcode);
 
