@@ -454,7 +454,7 @@ static enum result make_updates(const struct brood *brood, const struct entry *e
         const void *from = bytes_at(brood, what->value_at + i * sizeof row, sizeof row);
         if (from)
             memcpy(&row, from, sizeof row);
-        if (!from || !device_update_read(&row, &one))
+        if (!from || !launch_read_update(&row, &one))
             one.field = UPDATE_NONE;
         result = make_update(brood, &one, NULL);
     }

@@ -163,7 +163,7 @@ struct device_update_row {
         uint32_t enabled;
     };
 };
-static inline bool device_update_read(const struct device_update_row *row, struct device_update *what)
+static inline bool launch_read_update(const struct device_update_row *row, struct device_update *what)
 {
     *what = (struct device_update){.node = row->node, .field = (enum device_update_field)row->field};
     if (what->field == UPDATE_PARAM) {

@@ -67,7 +67,7 @@ expect_line err '^heddle: no range of 4294967296 free addresses is left: this pr
 run run ./useptx "$saxpy" unsupported
 expect_status 0
 expect_lines err 2
-expect_line err '^heddle: cuImportExternalMemory is not supported'
+expect_line err '^heddle: cuImportExternalSemaphore is not supported'
 
 # libraries with a runtime of NVIDIA's: one line each, when they are used
 cat >asks.c <<'END'

@@ -24,7 +24,7 @@ int cuMemcpyHtoD_v2(address d, const void *h, size_t bytes),
     cuMemcpyDtoH_v2(void *h, address d, size_t bytes);
 int cuLaunchKernel(void *function, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by,
                    unsigned bz, unsigned shared, void *stream, void **arguments, void **extra);
-int cuImportExternalMemory(void **memory, const void *handle);
+int cuImportExternalSemaphore(void **memory, const void *handle);
 
 enum { N = 1000, BLOCK = 128 };
 
@@ -70,8 +70,8 @@ int main(int count, char **words)
     GOOD(cuDevicePrimaryCtxRetain(&context, device));
     GOOD(cuCtxSetCurrent(context));
     if (!strcmp(what, "unsupported")) {
-        GIVES(801, cuImportExternalMemory(&context, NULL));
-        GIVES(801, cuImportExternalMemory(&context, NULL));
+        GIVES(801, cuImportExternalSemaphore(&context, NULL));
+        GIVES(801, cuImportExternalSemaphore(&context, NULL));
         return check_end("unsupported");
     }
     if (!strcmp(what, "much")) {

@@ -77,7 +77,7 @@ static void run_list(struct warp *w, const struct op *op, lanes active, const ui
             struct device_update_row row;
             struct device_update what;
             bool good = builtin_get(w, lane, at + i * sizeof row, &row, sizeof row) &&
-                        device_update_read(&row, &what);
+                        launch_read_update(&row, &what);
             code = good ? update(w, op, lane, &what) : INVALID_VALUE;
         }
         builtin_write(w, lane, result, 4, (uint32_t)code);
