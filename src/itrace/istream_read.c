@@ -81,7 +81,7 @@ static void read_list(struct scan *data, uint64_t at[], lane_mask lanes, uint64_
 {
     EACH_LANE (i, lanes & (lanes - 1)) {
         int64_t distance = scan_signed(data);
-        base += (uint64_t)(scaled ? distance * 4 : distance);
+        base += (uint64_t)distance * (scaled ? 4 : 1);
         at[i] = base;
     }
 }

@@ -73,7 +73,28 @@ static uint8_t layout_of(struct rng *rng, const uint64_t at[], lane_mask lanes, 
     return same ? LAYOUT_SAME : dense ? LAYOUT_DENSE : LAYOUT_UNKNOWN;
 }
 
-static void some_request(struct rng *rng, struct known_step *step, uint32_t width)
+/* What it has to do with other blocks of the cluster. */
+static void some_far(struct rng *rng, struct request *request, uint32_t width)
+{
+    request->forgets = rng_below(rng, 2);
+    if (request->of.kind != REQUEST_PIECES) {
+        request->cluster = some_lanes(rng, width, request->of.lanes);
+        request->signals = request->cluster && rng_below(rng, 2);
+        EACH_LANE (i, request->cluster)
+            request->compare[i] = rng_below(rng, 1 << 16);
+        if (request->cluster == request->of.lanes && request->cluster && rng_below(rng, 3) == 0)
+            request->of.kind = REQUEST_SIGNAL;
+        request->of.bytes = request->of.kind == REQUEST_SIGNAL ? 8 : request->of.bytes;
+        request->of.layout = LAYOUT_UNKNOWN;
+        return;
+    }
+    request->of.targets = rng_below(rng, 256);
+    request->of.barrier_at = (uint32_t)rng_below(rng, 1 << 16);
+    for (size_t i = 0; i < request->piece_count; i++)
+        request->pieces[i].stage_at = rng_below(rng, 1 << 17);
+}
+
+static void some_request(struct rng *rng, struct known_step *step, uint32_t width, bool has_clusters)
 {
     struct request *request = &step->request;
     lane_mask mask = step->stepped.mask;
@@ -101,6 +122,8 @@ static void some_request(struct rng *rng, struct known_step *step, uint32_t widt
             step->pieces[i] =
                 (struct piece){.at = rng_next(rng) >> 20, .bytes = 1 + (uint32_t)rng_below(rng, 99)};
     }
+    if (has_clusters)
+        some_far(rng, request, width);
     if (rng_below(rng, 3) == 0) {
         uint64_t at[ISA_LANES];
         request->shared = some_lanes(rng, width, mask);
@@ -117,7 +140,7 @@ static void some_request(struct rng *rng, struct known_step *step, uint32_t widt
     }
 }
 
-static void make_steps(struct rng *rng, struct known_step *steps, uint32_t width)
+static void make_steps(struct rng *rng, struct known_step *steps, uint32_t width, bool has_clusters)
 {
     uint32_t at = 0;
     lane_mask active = some_lanes(rng, width, UINT64_MAX);
@@ -133,7 +156,7 @@ static void make_steps(struct rng *rng, struct known_step *steps, uint32_t width
             step->step.exits = rng_below(rng, 9) ? 0 : 5;
         }
         if (!rows[at].plain)
-            some_request(rng, step, width);
+            some_request(rng, step, width, has_clusters);
         at = step->stepped.moved ? (uint32_t)rng_below(rng, ROWS) : at + 1;
         if (step->stepped.moved && rng_below(rng, 3) == 0)
             active = some_lanes(rng, width, UINT64_MAX);
@@ -159,6 +182,11 @@ static void check_request(const struct request *was, const struct request *is)
         return;
     assert_true(was->of.lanes == is->of.lanes && was->of.keep == is->of.keep);
     assert_int_equal(was->writes, is->writes);
+    assert_true(was->cluster == is->cluster && was->signals == is->signals && was->forgets == is->forgets);
+    check_lanes(was->signals ? was->cluster : 0, was->compare, is->compare);
+    assert_true(was->of.targets == is->of.targets);
+    if (was->of.targets)
+        assert_int_equal(was->of.barrier_at, is->of.barrier_at);
     if (was->of.kind != REQUEST_PIECES) {
         assert_int_equal(was->of.bytes, is->of.bytes);
         check_lanes(was->of.lanes, was->of.at, is->of.at);
@@ -168,16 +196,20 @@ static void check_request(const struct request *was, const struct request *is)
     for (size_t i = 0; i < was->piece_count; i++) {
         assert_true(was->pieces[i].at == is->pieces[i].at);
         assert_int_equal(was->pieces[i].bytes, is->pieces[i].bytes);
+        if (was->of.targets)
+            assert_true(was->pieces[i].stage_at == is->pieces[i].stage_at);
     }
 }
 
-static void check_warp(const struct known_step *steps, const struct chunk_warp *warp, uint32_t width)
+static void check_warp(const struct known_step *steps, const struct chunk_warp *warp, uint32_t width,
+                       bool has_clusters)
 {
     struct istream_codes codes = {.at = &own, .count = 1, .context_count = contexts};
     struct istream_reader reader = {.runs = {.at = warp->runs, .end = warp->runs + warp->runs_bytes},
                                     .data = {.at = warp->data, .end = warp->data + warp->data_bytes},
                                     .firsts = warp->firsts,
                                     .firsts_end = warp->firsts + warp->first_count,
+                                    .has_clusters = has_clusters,
                                     .contexts = mem_alloc(contexts + 1, sizeof *reader.contexts)};
     struct request request = {.of.width = (uint8_t)width};
     const struct istream_run *run = &reader.run;
@@ -219,14 +251,15 @@ static void instructions_come_back_as_they_were(void **state)
     struct known_step *steps = mem_alloc((size_t)WARPS * STEPS, sizeof *steps);
     for (int round = 0; round < 60; round++) {
         uint32_t width = round % 2 ? 64 : 32;
+        bool has_clusters = round / 2 % 2;
         struct chunk_builder builder = {0};
         struct blob packed = {0};
         uint64_t raw_bytes;
         make_code(&rng);
         for (uint32_t w = 0; w < WARPS; w++) {
-            struct istream_writer writer = {0};
+            struct istream_writer writer = {.has_clusters = has_clusters};
             struct chunk_block block = {0};
-            make_steps(&rng, steps + w * STEPS, width);
+            make_steps(&rng, steps + w * STEPS, width, has_clusters);
             for (struct known_step *step = steps + w * STEPS; step < steps + (w + 1) * STEPS; step++)
                 istream_put(&writer, &own, contexts, step->instruction, step->active, &step->stepped,
                             &step->step, &step->request);
@@ -241,7 +274,7 @@ static void instructions_come_back_as_they_were(void **state)
         struct chunk *chunk = chunk_unpack(packed.at, packed.count, raw_bytes, WARPS, &err);
         assert_non_null(chunk);
         for (uint32_t w = 0; w < WARPS; w++)
-            check_warp(steps + w * STEPS, &chunk->warps[w], width);
+            check_warp(steps + w * STEPS, &chunk->warps[w], width, has_clusters);
         assert_null(chunk_unpack(packed.at, packed.count - 1, raw_bytes, WARPS, &err));
         assert_null(chunk_unpack(packed.at, packed.count, raw_bytes, WARPS + 1, &err));
         chunk_free(chunk);
@@ -282,7 +315,77 @@ static void barriers_are_before_the_run_that_waited(void **state)
     istream_code_fini(&own);
 }
 
+/* The barrier of a cluster has two halves: its number is behind those of the block. */
+static void who_waits_for_the_cluster_is_behind_its_barrier(void **state)
+{
+    (void)state;
+    struct rng rng;
+    rng_init(&rng, 1, "itrace");
+    make_code(&rng);
+    rows[0].plain = rows[1].plain = rows[2].plain = true;
+    rows[0].guards = rows[1].guards = rows[2].guards = 0;
+    struct istream_writer writer = {.has_clusters = true};
+    struct istream_step arrives = {.arrives = true, .barrier = ISTREAM_CLUSTER, .threads = 32},
+                        waits = {.waiting_for_cluster = UINT32_MAX};
+    struct isa_stepped moved = {.mask = UINT32_MAX, .moved = true}, stays = {.mask = UINT32_MAX};
+    istream_put(&writer, &own, contexts, 0, UINT32_MAX, &moved, &arrives, NULL);
+    istream_put(&writer, &own, contexts, 1, UINT32_MAX, &moved, &waits, NULL);
+    istream_put(&writer, &own, contexts, 2, UINT32_MAX, &stays, &(struct istream_step){0}, NULL);
+    istream_end(&writer);
+    struct istream_codes codes = {.at = &own, .count = 1};
+    struct istream_reader reader = {.runs = {.at = writer.runs.at, .end = writer.runs.at + writer.runs.count},
+                                    .has_clusters = true};
+    assert_true(istream_next_run(&reader, &codes));
+    assert_int_equal(reader.run.barrier, ISTREAM_CLUSTER);
+    assert_true(istream_next_run(&reader, &codes));
+    assert_int_equal(reader.run.opened, 0); /* it has arrived, and need not wait yet */
+    assert_true(istream_next_run(&reader, &codes));
+    assert_int_equal(reader.run.opened, 1 << ISTREAM_CLUSTER);
+    istream_writer_fini(&writer);
+    istream_code_fini(&own);
+}
+
 /* ---- the index ---- */
+
+/* Launches with clusters are told at its end; it is as it always was without them. */
+static void clusters_of_launches_come_back(void **state)
+{
+    (void)state;
+    struct itrace *trace = itrace_new();
+    struct blob plain = {0}, bytes = {0};
+    struct err err;
+    trace->command = mem_text("x");
+    trace->system = mem_text("h200");
+    trace->isa = mem_text("PTX");
+    trace->lanes = 32;
+    mem_grow(trace->kernels, trace->kernel_count, trace->kernel_capacity);
+    struct itrace_kernel *kernel = &trace->kernels[trace->kernel_count++];
+    kernel->facts.name = itrace_text(trace, "k");
+    kernel->codes = mem_alloc(1, sizeof *kernel->codes);
+    kernel->code_count = kernel->code_capacity = 1;
+    for (int i = 0; i < 3; i++) {
+        mem_grow(trace->launches, trace->launch_count, trace->launch_capacity);
+        trace->launches[trace->launch_count++] =
+            (struct itrace_launch){.grid = {8, 6, 1}, .block = {32, 1, 1}, .cluster = {1, 1, 1}};
+    }
+    itrace_encode_index(trace, &plain);
+    memcpy(trace->launches[1].cluster, (uint32_t[3]){4, 2, 1}, sizeof trace->launches[1].cluster);
+    itrace_encode_index(trace, &bytes);
+    assert_true(bytes.count > plain.count && !memcmp(bytes.at, plain.at, plain.count));
+    struct itrace *read = itrace_decode_index(bytes.at, bytes.count, "x", &err);
+    assert_non_null(read);
+    assert_int_equal(itrace_launch_cluster(&read->launches[0]), 1);
+    assert_int_equal(itrace_launch_cluster(&read->launches[1]), 8);
+    assert_int_equal(read->launches[1].cluster[1], 2);
+    itrace_free(read);
+    trace->launches[1].cluster[0] = 3; /* of 8 blocks */
+    bytes.count = 0;
+    itrace_encode_index(trace, &bytes);
+    assert_null(itrace_decode_index(bytes.at, bytes.count, "x", &err));
+    blob_fini(&plain);
+    blob_fini(&bytes);
+    itrace_free(trace);
+}
 
 static void the_index_comes_back_as_it_was(void **state)
 {
@@ -322,7 +425,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(instructions_come_back_as_they_were),
         cmocka_unit_test(barriers_are_before_the_run_that_waited),
+        cmocka_unit_test(who_waits_for_the_cluster_is_behind_its_barrier),
         cmocka_unit_test(the_index_comes_back_as_it_was),
+        cmocka_unit_test(clusters_of_launches_come_back),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
