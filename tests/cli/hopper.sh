@@ -83,7 +83,7 @@ expect_wrong '3 0 0' cudaErrorLaunchTimeout 'waiting at the barrier'
 # ---- clusters in time: the same cycles with any number of threads, through a checkpoint, and with GPCs of other sizes ----
 
 cycles() {
-    python3 -c 'import json, sys; print([launch["cycles"] for launch in json.load(open(sys.argv[1]))["launches"]])' "$1"
+    python3 -c 'import json, sys; print([launch["metrics"]["gpc__cycles_elapsed.max"] for launch in json.load(open(sys.argv[1]))["launches"]])' "$1"
 }
 if [[ -x cluster ]]; then
     run run --mode timing --threads 1 --stats one.json ./cluster
