@@ -306,6 +306,25 @@ static void test_policies_of_the_l2(void **state)
         .ptx = "8.0",
         .sm = "90"});
     assert_int_equal(memory[1], 7);
+    /* ranges: blocks 1 to 3 of 4 KiB, one of 8 KiB, the most blocks that there can be; fractions */
+    expect_good((struct run){
+        .body =
+            "mov.u64 %rd2, 4100; createpolicy.range.global.L2::evict_last.b64 %rd3, [%rd2], 8190, 24000;\n"
+            "st.global.u64 [%rd1], %rd3;\n"
+            "mov.u32 %r2, 0x100000; mov.u32 %r3, 1;\n"
+            "createpolicy.range.L2::evict_normal.L2::evict_first.b64 %rd3, [%rd2+4092], %r3, %r2;\n"
+            "st.global.u64 [%rd1+8], %rd3; mov.u64 %rd2, 0;\n"
+            "createpolicy.range.L2::evict_first.b64 %rd3, [%rd2], 0x80000, 0x80000; st.global.u64 [%rd1+16], "
+            "%rd3;\n"
+            "createpolicy.fractional.L2::evict_last.L2::evict_first.b64 %rd3, 0.25; st.global.u64 [%rd1+24], "
+            "%rd3;\n"
+            "createpolicy.fractional.L2::evict_unchanged.b64 %rd3; st.global.u64 [%rd1+32], %rd3;",
+        .ptx = "8.0",
+        .sm = "90"});
+    static const uint64_t expected[] = {UINT64_C(0x1c00106000000000), UINT64_C(0x1f10102000000000),
+                                        UINT64_C(0x1a000fe000000000), UINT64_C(0x1530000000000000),
+                                        UINT64_C(0x10f0000000000000)};
+    assert_memory_equal(memory, expected, sizeof expected);
 }
 
 static void test_constants_of_functions(void **state)

@@ -40,7 +40,7 @@ static const struct family {
     {"prefetchu", lower_nothing, 0},
     {"discard", lower_nothing, 0},
     {"applypriority", lower_nothing, 0},
-    {"createpolicy", lower_policy, 2},
+    {"createpolicy", lower_policy, 1},
     {"pmevent", lower_nothing, 0},
     {"griddepcontrol", lower_griddepcontrol, 0},
     {"setmaxnreg", lower_setmaxnreg, 1},

@@ -165,28 +165,3 @@ enum lowered lower_isspacep(struct lower *lower, struct op *op)
                ? LOWERED
                : LOWER_FAILED;
 }
-
-/* createpolicy: what the L2 should keep. It keeps all alike here, so any bits do: those that programs write
- * down as constants for all of their data (0x10f0000000000000 with .L2::evict_normal). */
-static void run_policy(struct warp *w, const struct op *op, lanes active)
-{
-    lanes_fill(warp_at(w, op->d), 8, (uint64_t)op->value, active);
-}
-
-enum lowered lower_policy(struct lower *lower, struct op *op)
-{
-    static const char *const kinds[] = {"L2::evict_normal", "L2::evict_first", "L2::evict_last",
-                                        "L2::evict_unchanged"};
-    const char *first = strstr(lower->inst->opcode, "L2::");
-    uint64_t kind = 0;
-    if (ptx_is(lower->inst, "createpolicy.cvt") || !first)
-        return lower_fail(lower, "Heddle does not know this policy");
-    while (kind < COUNT_OF(kinds) && strncmp(first, kinds[kind], strlen(kinds[kind])))
-        kind++;
-    if (kind == COUNT_OF(kinds))
-        return lower_fail(lower, "Heddle does not know this policy");
-    op->value = (int64_t)((UINT64_C(0x10) | kind << 1) << 56 | UINT64_C(0xf) << 52);
-    op->unit = UNIT_ALU;
-    op->run.exec = run_policy;
-    return lower_destination(lower, lower_operand(lower, 0), TYPE_u64, &op->d) ? LOWERED : LOWER_FAILED;
-}
