@@ -260,6 +260,9 @@ struct driver *driver_new(const struct driver_options *options, struct err *err)
         good = (driver->itracing = itracing_new(driver, err));
     if (good && options->check)
         good = checking_new(driver, err);
+    if (good && options->live && (driver->attach || options->timing.over_ranks))
+        good = err_set(err, "HEDDLE_LIVE does not go with %s, where the machine is not in this process alone",
+                       driver->attach ? "HEDDLE_ATTACH" : "ranks");
     if (good && options->timing.on && options->live)
         driver->onlooker = onlooker_new(driver);
     if (good && options->timing.on)

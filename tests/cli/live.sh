@@ -51,6 +51,13 @@ live attached run --shared "${elsewhere[@]}" --stats looked -- "${program[@]}"
 expect_same_file 'statistics of --shared that was looked at' <(figures plain) <(figures looked)
 live attached serve --programs 1 --set gpu.sm_count=4 machine ++ run --attach machine --stats served "${program[@]}"
 expect_same_file 'statistics of a program on a machine that was looked at' <(figures plain) <(figures served)
+start serve --programs 1 --set gpu.sm_count=4 machine
+for ((tries = 0; tries < 200; tries++)); do [[ -e machine.ini ]] && break || sleep 0.05; done
+ran='a program with HEDDLE_ATTACH and HEDDLE_LIVE'
+HEDDLE_ATTACH=$folder/machine HEDDLE_LIVE=auto LD_LIBRARY_PATH=$(dirname "$HEDDLE")/cuda timeout 20 "${program[@]}" >both 2>&1 &&
+    fail "$ran: status 0: $(cat both)"
+expect_line both '^heddle: HEDDLE_LIVE does not go with HEDDLE_ATTACH'
+interrupt
 live hang run --shared "${elsewhere[@]}" -- ./useptx ./spin.ptx
 live held run --shared "${elsewhere[@]}" -- ./useptx "$HEDDLE_HOME/bench/cuda/saxpy.ptx" fault
 if command -v qemu-x86_64 >/dev/null; then
