@@ -56,9 +56,12 @@ static void hear(int from, pid_t child, struct text *said)
             break;
         text_add_bytes(said, bytes, (size_t)got);
     }
+    while (!has_ended && seconds() < until && said->length <= MOST_SAID) { /* it says no more, and goes on */
+        poll(NULL, 0, POLL_MS);
+        has_ended = waitpid(child, NULL, WNOHANG) == child;
+    }
     if (!has_ended) {
-        if (seconds() >= until || said->length > MOST_SAID)
-            kill(child, SIGKILL);
+        kill(child, SIGKILL);
         waitpid(child, NULL, 0);
     }
 }

@@ -174,13 +174,39 @@ static struct sm_warp *warp_archive(struct sm *sm, const struct sm_warp *w, stru
     return number ? &sm->warps[number - 1] : NULL;
 }
 
+/* Of two warps that are there one is the older; and none is older than one that is older than itself. */
+static bool is_ordered(const struct subcore *sub, uint32_t there)
+{
+    uint32_t ranks = 0; /* a bit for each number of older ones */
+    for (uint32_t rest = there; rest; rest &= rest - 1) {
+        uint32_t i = (uint32_t)__builtin_ctz(rest), others = there & ~(UINT32_C(1) << i);
+        uint32_t rank = UINT32_C(1) << isa_count_lanes(sub->older[i] & others);
+        if (ranks & rank || (sub->younger[i] & others) != (others & ~sub->older[i]))
+            return false;
+        ranks |= rank;
+    }
+    return true;
+}
+
+static bool is_good(const struct sm *sm, const struct subcore *sub, uint32_t number)
+{
+    uint32_t there = 0;
+    for (uint32_t i = 0; i < sm->config.warps_per_subcore; i++)
+        there |= (uint32_t)(sm_warp_of(sm, number, i)->state != WARP_NONE) << i;
+    bool good = sub->read_count <= COUNT_OF(sub->read) && sub->last < SUBCORE_WARPS &&
+                !(sub->runnable & ~there) && is_ordered(sub, there);
+    for (uint32_t i = 0; i < SUBCORE_WARPS; i++)
+        good &= sub->unit[i] < UNIT_COUNT && sub->throttle[i] < STALL_COUNT;
+    return good;
+}
+
 static void archive_subcore(struct sm *sm, struct subcore *sub, struct archive *archive)
 {
     struct subcore flat = *sub;
     flat.reader = NULL;
     ARCHIVE_VALUE(archive, flat);
     flat.reader = warp_archive(sm, sub->reader, archive);
-    archive_check(archive, flat.read_count <= COUNT_OF(flat.read) && flat.last < SUBCORE_WARPS);
+    archive_check(archive, is_good(sm, &flat, (uint32_t)(sub - sm->subcores)));
     if (archive->reading)
         *sub = flat;
 }
@@ -196,12 +222,11 @@ static void archive_pieces(struct load *load, struct archive *archive)
             mem_grow(load->pieces, i, load->piece_capacity);
         const struct piece *piece = &load->pieces[i];
         load->warp->kernel->isa->archive_piece(load->warp->exec, &load->pieces[i], archive);
-        if (load->of.targets) {
+        if (load->of.targets)
             archive_check(archive, piece->bytes <= MEM_LINE_MOST && piece->stage_at <= UINT32_MAX);
-            continue;
-        }
-        archive_check(archive, piece->host || (piece->stage_at <= load->of.stage_bytes &&
-                                               piece->bytes <= load->of.stage_bytes - piece->stage_at));
+        if (!load->of.targets || load->of.stage_bytes)
+            archive_check(archive, piece->host || (piece->stage_at <= load->of.stage_bytes &&
+                                                   piece->bytes <= load->of.stage_bytes - piece->stage_at));
     }
     load->piece_count = count;
 }

@@ -211,7 +211,7 @@ static bool take_updates(struct launch_command *own)
 {
     if (!own->config.updates)
         return true;
-    bool is_on = updates_apply(own->config.updates, &own->config, own->params);
+    bool is_on = updates_apply(own->config.updates, &own->config, own->params, own->param_bytes);
     memcpy(own->record.grid, own->config.grid, sizeof own->record.grid);
     return is_on;
 }

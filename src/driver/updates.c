@@ -57,6 +57,11 @@ bool updates_take(struct updates *updates)
     return !was_taken;
 }
 
+bool updates_is_taken(const struct updates *updates)
+{
+    return updates->is_taken;
+}
+
 void updates_give_back(struct updates *updates)
 {
     updates->is_taken = false;
@@ -140,12 +145,14 @@ bool updates_make(const struct device *device, const struct device_update *updat
     return updates;
 }
 
-bool updates_apply(struct updates *updates, struct launch_config *config, void *params)
+bool updates_apply(struct updates *updates, struct launch_config *config, void *params, uint64_t param_bytes)
 {
     pthread_mutex_lock(&lock);
-    memcpy(config->grid, updates->grid, sizeof updates->grid);
-    if (updates->param_bytes)
-        memcpy(params, updates->params, updates->param_bytes);
+    if (updates->param_bytes == param_bytes) {
+        memcpy(config->grid, updates->grid, sizeof updates->grid);
+        if (param_bytes)
+            memcpy(params, updates->params, param_bytes);
+    }
     bool is_on = !updates->is_off;
     pthread_mutex_unlock(&lock);
     return is_on;

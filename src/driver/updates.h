@@ -23,6 +23,7 @@ uint64_t updates_handle(const struct updates *updates); /* by which kernels name
 
 /* One instantiated graph may have it at a time; false: another one has. */
 bool updates_take(struct updates *updates);
+bool updates_is_taken(const struct updates *updates);
 void updates_give_back(struct updates *updates);
 
 /* What its kernel is; what was changed of it is forgotten. */
@@ -35,7 +36,8 @@ bool updates_is_enabled(const struct updates *updates);
 bool updates_check(const struct device *device, const struct device_update *update);
 bool updates_make(const struct device *device, const struct device_update *update, const void *value);
 
-/* A launch's turn has come. False: it does nothing. */
-bool updates_apply(struct updates *updates, struct launch_config *config, void *params);
+/* A launch's turn has come. False: it does nothing. One of another kernel than the node has by now, which was
+ * submitted before, stays as it is. */
+bool updates_apply(struct updates *updates, struct launch_config *config, void *params, uint64_t param_bytes);
 
 #endif

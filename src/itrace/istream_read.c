@@ -266,7 +266,7 @@ static bool read_targets(struct scan *data, struct request *request)
     }
     if (is_bulk_load(request))
         request->of.stage_bytes = 0;
-    return request->of.targets && request->of.kind == REQUEST_PIECES;
+    return request->of.targets && request->of.kind == REQUEST_PIECES && request->of.is_async;
 }
 
 /* Copies in bulk are made line by line. */
@@ -315,6 +315,14 @@ static void set_operands(struct request *request, bool differ)
     }
 }
 
+static bool are_aligned(const struct request *request)
+{
+    uint64_t any = 0;
+    EACH_LANE (i, request->of.lanes)
+        any |= request->of.at[i];
+    return any % ATOMIC_WIDE_BYTES == 0;
+}
+
 void istream_access(struct istream_reader *reader, uint32_t number, lane_mask mask, struct request *request)
 {
     struct scan *data = &reader->data;
@@ -341,9 +349,12 @@ void istream_access(struct istream_reader *reader, uint32_t number, lane_mask ma
         read_pieces(reader, context, request);
     else if (shape->sets & SET_GLOBAL)
         request->of.lanes = read_addresses(reader, context, request->of.at, mask, width);
-    if (shape->kind == REQUEST_ATOMIC && atomic_rows[shape->operation].bytes == ATOMIC_WIDE_BYTES)
-        EACH_LANE (i, request->of.lanes)
-            data->bad |= request->of.at[i] % ATOMIC_WIDE_BYTES != 0; /* the host cannot do it there */
+    if (shape->kind == REQUEST_ATOMIC && atomic_rows[shape->operation].bytes == ATOMIC_WIDE_BYTES &&
+        !are_aligned(request)) {
+        data->bad = true;
+        request_clear(request); /* the host cannot do it there */
+        return;
+    }
     if (shape->kind == REQUEST_ATOMIC)
         set_operands(request, shape->sets & SET_OPERANDS_DIFFER);
     if (shape->sets & SET_SHARED) {

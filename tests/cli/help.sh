@@ -100,7 +100,7 @@ completes bench be
 completes "${commands[*]}" ''
 completes '' zzz
 completes phold bench ph
-completes gpu-traffic bench g
+completes gpu-traffic bench gp
 completes --islands bench phold --isl
 completes '' bench phold --la # not another benchmark's --latency-cycles
 completes --latency-cycles bench gpu-traffic --lat

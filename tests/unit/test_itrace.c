@@ -88,10 +88,16 @@ static void some_far(struct rng *rng, struct request *request, uint32_t width)
         request->of.layout = LAYOUT_UNKNOWN;
         return;
     }
-    request->of.targets = rng_below(rng, 256);
+    if (rng_below(rng, 2))
+        return;
+    request->of.is_async = true; /* a bulk copy: pieces of lines */
+    request->of.targets = 1 + rng_below(rng, 255);
     request->of.barrier_at = (uint32_t)rng_below(rng, 1 << 16);
-    for (size_t i = 0; i < request->piece_count; i++)
+    for (size_t i = 0; i < request->piece_count; i++) {
+        request->pieces[i].at = (request->pieces[i].at | 128) & ~UINT64_C(127);
+        request->pieces[i].bytes = 1 + (uint32_t)rng_below(rng, 128);
         request->pieces[i].stage_at = rng_below(rng, 1 << 17);
+    }
 }
 
 static void some_request(struct rng *rng, struct known_step *step, uint32_t width, bool has_clusters)

@@ -168,7 +168,7 @@ static const char *paired_opcode(struct parser *parser, const char *opcode)
     size_t length = strlen(opcode);
     if ((strncmp(opcode, "ld.", 3) != 0 && strncmp(opcode, "ldu.", 4) != 0 &&
          strncmp(opcode, "st.", 3) != 0) ||
-        length + 3 > sizeof paired || strcmp(opcode + length - 5, ".b128") != 0)
+        length < 6 || length + 3 > sizeof paired || strcmp(opcode + length - 5, ".b128") != 0)
         return opcode;
     snprintf(paired, sizeof paired, "%.*s.v2.b64", (int)(length - 5), opcode);
     return scope_name(&parser->scopes, paired, strlen(paired))->text;

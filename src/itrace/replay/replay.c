@@ -276,7 +276,8 @@ static bool far_fits(const struct request *request, lane_mask lanes, uint64_t sh
     const struct delivery *of = &request->of;
     uint32_t bytes = of->bytes;
     bool is_atomic = of->kind == REQUEST_ATOMIC, good = bytes && bytes <= 16 && !(bytes & (bytes - 1));
-    good &= !is_atomic || (bytes <= 8 && atomic_rows[of->operation].bytes == bytes);
+    good &= !is_atomic || atomic_rows[of->operation].bytes == bytes;
+    good &= of->kind != REQUEST_SIGNAL || bytes == 8;
     EACH_LANE (i, lanes) {
         uint64_t offset = of->at[i] & ((UINT64_C(1) << CLUSTER_SHARED_SHIFT) - 1);
         good &= !(of->at[i] % bytes) && offset <= shared_bytes && shared_bytes - offset >= bytes;

@@ -85,6 +85,8 @@ static void answer_state(struct question *question, struct look *look, struct ma
         question->json->at[--question->json->length] = 0;
     text_add(question->json, "],");
     machine_show_state(machine, question->json);
+    if (look->ops->show)
+        look->ops->show(look->user, question->json);
     question->good = true;
 }
 
@@ -234,8 +236,6 @@ static bool give_state(void *user, struct text *json, struct err *err)
     text_add(json, "{");
     if (!ask(look, &question))
         return false;
-    if (look->ops->show)
-        look->ops->show(look->user, json);
     show_notes(look, json);
     json->at[json->length - 1] = '}';
     return true;

@@ -18,8 +18,9 @@ struct look_ops {
     /* By another thread: NULL if somebody has it now. Both may be NULL: the one that has it comes to rest. */
     struct machine *(*try_machine)(void *user);
     void (*give_machine)(void *user);
-    void (*show)(void *user, struct text *json); /* more members of the state, each with a comma; or NULL */
-    bool (*is_over)(void *user);                 /* the run was interrupted: nobody waits any more */
+    /* By who has the machine: more members of the state, each with a comma; or NULL. */
+    void (*show)(void *user, struct text *json);
+    bool (*is_over)(void *user); /* the run was interrupted: nobody waits any more */
 };
 
 /* The windows go into the options of the machine; then the server begins, and its URL is given, or NULL. Port

@@ -30,7 +30,8 @@ static void take_apart(struct launch_series *series)
     const char *end = series->file.at + series->file.length;
     for (const char *at = series->file.at + sizeof(uint64_t);
          (size_t)(end - at) >= sizeof head &&
-         (memcpy(&head, at, sizeof head), (size_t)(end - at) - sizeof head >= head.bytes);
+         (memcpy(&head, at, sizeof head), (size_t)(end - at) - sizeof head >= head.bytes) &&
+         head.bytes == (head.is_part ? sizeof *series->parts : sizeof *series->samples);
          at += sizeof head + head.bytes) {
         if (head.is_part) {
             mem_grow(series->parts, series->part_count, series->part_capacity);

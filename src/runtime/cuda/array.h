@@ -35,7 +35,7 @@ struct texture_source {
 };
 cudaError_t cuda_texture_new(unsigned long long *handle, const struct texture_source *source);
 cudaError_t cuda_surface_new(unsigned long long *handle, const struct cudaResourceDesc *resource);
-cudaError_t cuda_object_free(unsigned long long handle);
+cudaError_t cuda_object_free(struct device *device, unsigned long long handle);
 const struct texture_source *cuda_object_source(unsigned long long handle); /* NULL: no such object */
 
 #endif

@@ -1,5 +1,6 @@
 /* The driver API: contexts. */
 #include "runtime/cuda/api.h"
+#include "runtime/cuda/texref.h"
 #include "base/mem.h"
 
 enum { API_VERSION = 3020, CONTEXT_FLAGS = 0xff };
@@ -267,7 +268,10 @@ CU_ALIAS(cuDevicePrimaryCtxRelease, cuDevicePrimaryCtxRelease_v2);
 
 CU_ANY(cuDevicePrimaryCtxReset_v2, (device), CUdevice device)
 {
-    return cuda_device_at(device) ? (CUresult)device_reset(cuda_device_at(device)) : cudaErrorInvalidDevice;
+    if (!cuda_device_at(device))
+        return cudaErrorInvalidDevice;
+    texref_lost(cuda_device_at(device));
+    return (CUresult)device_reset(cuda_device_at(device));
 }
 CU_ALIAS(cuDevicePrimaryCtxReset, cuDevicePrimaryCtxReset_v2);
 

@@ -279,7 +279,7 @@ CU(cuTexObjectGetTextureDesc, (desc, handle), struct CUDA_TEXTURE_DESC *desc, cu
 
 CU(cuTexObjectDestroy, (handle), cudaTextureObject_t handle)
 {
-    return cuda_object_free(handle);
+    return cuda_object_free(cuda_device(), handle);
 }
 
 CU(cuSurfObjectCreate, (handle, resource), cudaSurfaceObject_t *handle,
@@ -292,5 +292,5 @@ CU(cuSurfObjectCreate, (handle, resource), cudaSurfaceObject_t *handle,
 
 CU(cuSurfObjectDestroy, (handle), cudaSurfaceObject_t handle)
 {
-    return cuda_object_free(handle);
+    return cuda_object_free(cuda_device(), handle);
 }

@@ -105,8 +105,11 @@ static cudaError_t map(struct external_memory *memory)
         return error;
     memory->bytes = facts.bytes;
     error = mapping_add(cuda_driver(), memory->address, memory->bytes, memory->physical);
-    if (!error)
+    if (!error) {
         error = mapping_set_access(cuda_device(), memory->address, memory->bytes, MAPPING_READ_WRITE);
+        if (error)
+            mapping_remove(cuda_driver(), memory->address, memory->bytes);
+    }
     if (error)
         mapping_unreserve(cuda_driver(), memory->address, memory->bytes);
     return error;
@@ -171,22 +174,28 @@ static cudaError_t destroy(struct external_memory *handle)
     return memory ? cudaSuccess : cudaErrorInvalidResourceHandle;
 }
 
+/* With the lock held; NULL: no memory has such a buffer. */
+static struct external_memory *with_buffer(uint64_t address, size_t *place)
+{
+    for (struct external_memory *memory = all; memory; memory = memory->next)
+        for (*place = 0; *place < memory->buffer_count; ++*place)
+            if (memory->buffers[*place] == address)
+                return memory;
+    return NULL;
+}
+
 bool external_free(uint64_t address)
 {
-    bool found = false;
+    size_t place;
     pthread_mutex_lock(&lock);
-    for (struct external_memory *memory = all; memory && !found; memory = memory->next)
-        for (size_t i = 0; i < memory->buffer_count && !found; i++) {
-            if (memory->buffers[i] != address)
-                continue;
-            found = true;
-            memory->buffers[i] = memory->buffers[--memory->buffer_count];
-            device_synchronize(cuda_device());
-            end_if_unused(memory);
-            break;
-        }
+    struct external_memory *memory = with_buffer(address, &place);
+    if (memory) {
+        memory->buffers[place] = memory->buffers[--memory->buffer_count];
+        device_synchronize(cuda_device());
+        end_if_unused(memory);
+    }
     pthread_mutex_unlock(&lock);
-    return found;
+    return memory;
 }
 
 /* Both APIs have the same. */

@@ -333,6 +333,21 @@ static cudaError_t check_before(struct graph *graph, const struct node_list *bef
     return cudaSuccess;
 }
 
+struct graph_node *graph_updatable_node(const struct graph *graph)
+{
+    for (size_t i = 0; i < graph->count; i++) {
+        struct graph_node *node = graph->nodes[i];
+        if (node->work.updates)
+            return node;
+        for (size_t k = 0; k < node->body_count; k++) {
+            struct graph_node *inner = graph_updatable_node(node->bodies[k]);
+            if (inner)
+                return inner;
+        }
+    }
+    return NULL;
+}
+
 static bool has_condition(const struct graph *graph)
 {
     for (size_t i = 0; i < graph->count; i++) {
@@ -469,7 +484,7 @@ cudaError_t graph_clone(struct graph **clone, struct graph *graph)
 {
     if (!clone || !graph_is_known(graph))
         return cudaErrorInvalidValue;
-    if (graph_has_memory(graph) || has_condition(graph))
+    if (graph_has_memory(graph) || has_condition(graph) || graph_updatable_node(graph))
         return cudaErrorNotSupported;
     *clone = graph_copy(graph);
     return cudaSuccess;

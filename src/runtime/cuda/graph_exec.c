@@ -249,32 +249,33 @@ static cudaError_t check_for_device(const struct graph *graph, unsigned long lon
     return cudaSuccess;
 }
 
-static struct graph_node *find_updatable(const struct graph *graph)
+static bool some_are_taken(const struct graph *graph)
 {
     for (size_t i = 0; i < graph->count; i++) {
-        struct graph_node *node = graph->nodes[i];
-        if (node->work.updates)
-            return node;
-        for (size_t k = 0; k < node->body_count; k++) {
-            struct graph_node *inner = find_updatable(node->bodies[k]);
-            if (inner)
-                return inner;
-        }
+        const struct graph_node *node = graph->nodes[i];
+        if (node->work.updates && updates_is_taken(node->work.updates))
+            return true;
+        for (size_t k = 0; k < node->body_count; k++)
+            if (some_are_taken(node->bodies[k]))
+                return true;
     }
-    return NULL;
+    return false;
 }
 
-/* Nodes that kernels may change are of one instantiated graph alone. False: of another one already. */
+/* Nodes that kernels may change are of one instantiated graph alone. False: of another one already, and none
+ * was taken. */
 static bool take_updatable(const struct graph *graph)
 {
-    bool good = true;
-    for (size_t i = 0; i < graph->count && good; i++) {
+    if (some_are_taken(graph))
+        return false;
+    for (size_t i = 0; i < graph->count; i++) {
         const struct graph_node *node = graph->nodes[i];
-        good = !node->work.updates || updates_take(node->work.updates);
-        for (size_t k = 0; k < node->body_count && good; k++)
-            good = take_updatable(node->bodies[k]);
+        if (node->work.updates)
+            (void)updates_take(node->work.updates);
+        for (size_t k = 0; k < node->body_count; k++)
+            (void)take_updatable(node->bodies[k]);
     }
-    return good;
+    return true;
 }
 
 static void give_updatable_back(const struct graph *graph)
@@ -313,7 +314,7 @@ cudaError_t graph_instantiate(struct graph_exec **exec, struct graph *graph, uns
     cudaError_t error = check_graph(graph, false, trouble);
     error = error ? error : check_for_device(graph, flags, trouble);
     if (!error && !take_updatable(graph))
-        return fails(trouble, GRAPH_ERROR, find_updatable(graph));
+        return fails(trouble, GRAPH_ERROR, graph_updatable_node(graph));
     if (error)
         return error;
     *exec = mem_alloc(1, sizeof **exec);
@@ -546,8 +547,8 @@ cudaError_t graph_exec_update(struct graph_exec *exec, struct graph *graph, stru
     *trouble = (struct graph_trouble){UPDATE_ERROR, NULL, NULL};
     if (!graph_exec_is_known(exec) || !graph_is_known(graph))
         return cudaErrorInvalidValue;
-    struct graph_node *updatable = find_updatable(graph);
-    if (updatable || find_updatable(exec->copy)) {
+    struct graph_node *updatable = graph_updatable_node(graph);
+    if (updatable || graph_updatable_node(exec->copy)) {
         differs(trouble, UPDATE_NOT_SUPPORTED, updatable);
         return cudaErrorGraphExecUpdateFailure;
     }

@@ -57,6 +57,8 @@ struct graph {
 enum { HANDLE_ASSIGN_DEFAULT = 1 };
 
 bool graph_has_memory(const struct graph *graph);
+struct graph_node *
+graph_updatable_node(const struct graph *graph);     /* one that kernels may change; NULL: none */
 struct graph *graph_copy(const struct graph *graph); /* of anything */
 void graph_free(struct graph *graph);
 struct graph_handle *graph_find_handle(struct graph *graph,

@@ -1,5 +1,6 @@
 /* Devices: which there are, what they are like, and what is set for them. */
 #include "runtime/cuda/api.h"
+#include "runtime/cuda/texref.h"
 #include "driver/region.h"
 
 #include <stdio.h>
@@ -189,6 +190,7 @@ API_ANY(cudaDeviceReset, (), void)
     if (error)
         return error;
     bool lost = device_error(cuda_device()); /* an H200 cannot be used by the process any more */
+    texref_lost(cuda_device());
     error = device_reset(cuda_device());
     if (lost)
         cuda_context()->error = cudaErrorDevicesUnavailable;

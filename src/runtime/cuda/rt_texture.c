@@ -202,25 +202,25 @@ cudaError_t cuda_surface_new(unsigned long long *handle, const struct cudaResour
                                                          : cudaErrorInvalidValue;
 }
 
-static struct texture_object *object_of(unsigned long long handle)
+static struct texture_object *object_of(struct device *device, unsigned long long handle)
 {
-    return (struct texture_object *)(uintptr_t)image_texture(device_image(cuda_device()), handle);
+    return (struct texture_object *)(uintptr_t)image_texture(device_image(device), handle);
 }
 
-cudaError_t cuda_object_free(unsigned long long handle)
+cudaError_t cuda_object_free(struct device *device, unsigned long long handle)
 {
-    struct texture_object *object = object_of(handle);
+    struct texture_object *object = object_of(device, handle);
     if (!object)
         return handle ? cudaErrorInvalidValue : cudaSuccess;
-    device_synchronize(cuda_device()); /* kernels that still use it were launched before: CUDA lets them */
-    image_remove_texture(device_image(cuda_device()), handle);
+    device_synchronize(device); /* kernels that still use it were launched before: CUDA lets them */
+    image_remove_texture(device_image(device), handle);
     mem_free(object);
     return cudaSuccess;
 }
 
 const struct texture_source *cuda_object_source(unsigned long long handle)
 {
-    struct texture_object *object = object_of(handle);
+    struct texture_object *object = object_of(cuda_device(), handle);
     return object ? &object->source : NULL;
 }
 
@@ -242,7 +242,7 @@ API(cudaCreateTextureObject, (handle, resource, texture, view), cudaTextureObjec
 
 API(cudaDestroyTextureObject, (handle), cudaTextureObject_t handle)
 {
-    return cuda_object_free(handle);
+    return cuda_object_free(cuda_device(), handle);
 }
 
 API(cudaCreateSurfaceObject, (handle, resource), cudaSurfaceObject_t *handle,
@@ -253,7 +253,7 @@ API(cudaCreateSurfaceObject, (handle, resource), cudaSurfaceObject_t *handle,
 
 API(cudaDestroySurfaceObject, (handle), cudaSurfaceObject_t handle)
 {
-    return cuda_object_free(handle);
+    return cuda_object_free(cuda_device(), handle);
 }
 
 API(cudaGetTextureObjectResourceDesc, (desc, handle), struct cudaResourceDesc *desc,

@@ -71,7 +71,7 @@ static void drop(struct texref **place)
     struct texref *ref = *place;
     *place = ref->next;
     if (ref->object)
-        cuda_object_free(ref->object);
+        cuda_object_free(ref->device, ref->object);
     mem_free(ref->name);
     mem_free(ref);
 }
@@ -98,6 +98,18 @@ void texref_forget(struct module *module)
     pthread_mutex_unlock(&lock);
 }
 
+void texref_lost(const struct device *device)
+{
+    pthread_mutex_lock(&lock);
+    for (struct texref *ref = all; ref; ref = ref->next) {
+        if (ref->device != device)
+            continue;
+        ref->variable = ref->object = 0;
+        ref->is_bound = false;
+    }
+    pthread_mutex_unlock(&lock);
+}
+
 static void point_to(struct texref *ref, unsigned long long object)
 {
     unsigned long long before = ref->object;
@@ -108,12 +120,14 @@ static void point_to(struct texref *ref, unsigned long long object)
     }
     ref->object = object;
     if (before)
-        cuda_object_free(before);
+        cuda_object_free(ref->device, before);
 }
 
 static cudaError_t make(struct texref *ref)
 {
     unsigned long long object = 0;
+    if (ref->device != cuda_device())
+        return cudaErrorInvalidResourceHandle;
     if (!ref->by_runtime && !ref->is_surface)
         ref->source.texture.readMode = cuda_read_mode(&ref->source.resource, ref->flags);
     cudaError_t error = ref->is_surface ? cuda_surface_new(&object, &ref->source.resource)

@@ -28,7 +28,8 @@ cudaError_t texref_find(struct module *module, const char *name, bool is_surface
 bool texref_is_known(const struct texref *ref);
 struct texref *texref_new(void); /* of no module */
 void texref_free(struct texref *ref);
-void texref_forget(struct module *module); /* which is unloaded next */
+void texref_forget(struct module *module);     /* which is unloaded next */
+void texref_lost(const struct device *device); /* which is reset: its variables and objects are gone */
 
 /* To what source.resource says, or to nothing. */
 cudaError_t texref_bind(struct texref *ref);

@@ -254,6 +254,7 @@ static void request_signals(struct warp *w, const struct op *op, lanes far)
         warp_fault(w, op, far, FAULT_INSTRUCTION, 0,
                    "this operation is not possible on a barrier of another block");
     request->of.kind = REQUEST_SIGNAL;
+    request->of.bytes = 8;
     EACH_LANE (lane, far) {
         struct signal signal = signal_of(w, op, lane);
         request->operand[lane] = pack_signal(&signal);

@@ -29,7 +29,9 @@ static uint64_t range_bits(uint64_t at, uint32_t primary, uint32_t total)
 static uint64_t fraction_bits(float fraction)
 {
     const float least = 0x1p-23f;
-    return fraction > least ? min_u64((uint64_t)((fraction - least) * 16), 15) << 52 : 0;
+    if (!(fraction > least))
+        return 0;
+    return (fraction < 1 ? (uint64_t)((fraction - least) * 16) : 15) << 52;
 }
 
 static void run_policy(struct warp *w, const struct op *op, lanes active)
