@@ -86,7 +86,7 @@ static void __attribute__((noinline)) hold_all(struct sm *sm, uint32_t s, uint32
     sm->next_at[s] = next_due(sub, sm->cycle);
 }
 
-/* An instruction of a warp, of so many warps. */
+/* Issues one instruction each of up to turn_issues warps. */
 void subcore_issue(struct sm *sm, uint32_t s, sm_schedule_fn *schedule)
 {
     if (!subcore_turn(sm, s))

@@ -295,7 +295,8 @@ static void code_launch(struct coder *c, struct itrace_launch *launch)
     }
 }
 
-/* Behind all else, if there are any: those of so many launches, each with its place in the list. */
+/* The last part of the index, only in traces with clusters: how many launches have some, then each one's
+ * number in the list and its cluster. */
 static void code_clusters(struct coder *c)
 {
     struct itrace *t = c->trace;

@@ -20,8 +20,8 @@
 #include "isa/warp.h"
 #include "itrace/blob.h"
 
-/* Barriers: those of a block, of its groups of four warps (which are not told: a wait for products says it),
- * and the cluster's. */
+/* Barriers: those of a block, of its groups of four warps (not recorded: the instruction that waits for
+ * products implies them), and the cluster's. */
 enum { ISTREAM_GROUPS = 16, ISTREAM_CLUSTER = 24, ISTREAM_BARRIERS };
 
 enum run_flag {

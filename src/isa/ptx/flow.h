@@ -32,7 +32,9 @@ struct flow {
 void flow_init(struct flow *flow, const struct ptx_function *function);
 void flow_fini(struct flow *flow);
 
-/* How many of the leading operands an instruction writes. */
+/* How many of the leading operands an instruction writes. Every instruction that writes a register must be
+ * right here: a register that seems to be written once may be taken for a constant (fold_constant of
+ * run/lower.c). */
 uint32_t ptx_written_operands(const struct ptx_function *function, const struct ptx_inst *inst);
 
 /* The part of the opcode before the first dot is `base`. */

@@ -36,7 +36,7 @@ void lanes_addresses(uint64_t at[WARP_LANES], const struct lanes_way *way, lanes
 
 /* What all addresses of accesses of one size, a power of two, have in common. */
 struct survey {
-    uint64_t any; /* below the size: bits that some address has */
+    uint64_t any; /* the addresses' bits, ORed: those below the size are exact */
     bool within;  /* each access is in [low, low + bytes) */
     bool dense;   /* one behind the other, by lane, a size apart */
     bool same;    /* all at one place */

@@ -12,8 +12,8 @@ struct lower {
     const struct ptx_function *function;
     struct flow flow;
     uint32_t *places; /* by register */
-    uint32_t *homes;  /* the same before constants took the places of registers: those of one home are one to
-                         models that keep time */
+    uint32_t *homes;  /* the places before fold_constant changed some: for timing, registers with one home
+                         share an entry of the scoreboard */
     uint32_t constants_at; /* places from here on are of constants */
     alu_fn *moves[3];      /* executors of mov.b16, .b32, .b64 */
     uint32_t frame;        /* bytes used so far */
