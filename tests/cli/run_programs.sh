@@ -26,6 +26,7 @@ replays() {
     case $1 in
     assert | errors) expect_line err '^heddle: the trace ends before the program did: a launch failed$' ;;
     checkpoint | heap | kernels) expect_line err 'first of .*: allocates memory, so its instructions may depend on time' ;;
+    batch) ;; # prefetches pages to the host that are there: docs/replay.md
     external) ;; # its other process is a trace of its own
     managed) ;; # its kernels answer the program while they run
     pdl | green) ;; # a trace has no kernels that overlap as these do, and no parts of the GPU
