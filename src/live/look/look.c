@@ -289,7 +289,9 @@ static bool follow(void *user, const struct live_order *order, struct err *err)
         return ask(look, &question);
     pthread_mutex_lock(&look->lock);
     look->steps = order->count;
-    look->mode = order->kind == LIVE_DO_PAUSE ? RUN_PAUSED : order->kind == LIVE_DO_STEP ? RUN_STEPS : RUN_GOES;
+    look->mode = order->kind == LIVE_DO_PAUSE  ? RUN_PAUSED
+                 : order->kind == LIVE_DO_STEP ? RUN_STEPS
+                                               : RUN_GOES;
     set_wanted(look);
     pthread_cond_broadcast(&look->changed);
     pthread_mutex_unlock(&look->lock);
