@@ -55,6 +55,26 @@ void text_add_quoted(struct text *text, const char *string)
     text_add_bytes(text, "\"", 1);
 }
 
+/* Those of UTF-8 that act as control characters of two bytes: U+0080 to U+009F. */
+static bool is_late_control(const char *at)
+{
+    return (unsigned char)at[0] == 0xc2 && (unsigned char)at[1] >= 0x80 && (unsigned char)at[1] <= 0x9f;
+}
+
+void text_add_visible(struct text *text, const char *string)
+{
+    for (const char *at = string; *at; at++) {
+        if (is_late_control(at)) {
+            text_add(text, "\\xc2\\x%02x", (unsigned char)at[1]);
+            at++;
+        } else if (*at != '\n' && iscntrl((unsigned char)*at)) {
+            text_add(text, "\\x%02x", (unsigned char)*at);
+        } else {
+            text_add_bytes(text, at, 1);
+        }
+    }
+}
+
 void text_fini(struct text *text)
 {
     mem_free(text->at);

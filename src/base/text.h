@@ -14,6 +14,8 @@ void text_add(struct text *text, const char *format, ...) __attribute__((format(
 void text_add_bytes(struct text *text, const char *bytes, size_t count);
 /* As JSON has it: in quotes. Bytes that are not of ASCII are taken as Latin-1. */
 void text_add_quoted(struct text *text, const char *string);
+/* Control characters, of ASCII or UTF-8, as "\x1b"; line breaks stay. */
+void text_add_visible(struct text *text, const char *string);
 void text_fini(struct text *text);
 
 /* The string without the blanks at both its ends, cut in place. */

@@ -43,14 +43,16 @@ static bool makes_sense(const struct wanted *wanted, struct err *err)
 
 static void tell(const struct comparison *comparisons, size_t count, const struct measurement *measured)
 {
-    struct text text = {0};
+    struct text text = {0}, visible = {0};
     for (size_t i = 0; i < count; i++) {
         text_add(&text, "%s", i ? "\n" : "");
         comparison_tell(&comparisons[i], &text);
     }
     if (measured)
         measure_tell(measured, &text);
-    fputs(text.at, stdout);
+    text_add_visible(&visible, text.at); /* names are whatever a file says */
+    fputs(visible.at, stdout);
+    text_fini(&visible);
     text_fini(&text);
 }
 

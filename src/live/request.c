@@ -166,5 +166,7 @@ bool live_order_parse(struct live_order *order, const char *bytes, size_t count,
     skip_blanks(&reader);
     if (!ends || reader.at != reader.end)
         return err_set(err, "expected } and nothing behind it");
-    return has_kind || err_set(err, "expected an \"order\"");
+    if (!has_kind)
+        return err_set(err, "expected an \"order\"");
+    return has_count || order->kind != LIVE_DO_UNTIL || err_set(err, "until: expected \"count\":, a cycle");
 }

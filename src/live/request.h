@@ -64,7 +64,7 @@ struct live_order {
     uint64_t count; /* windows; cycle */
 };
 
-/* {"order":"until","count":12000}: an object of these two, once each. */
+/* {"order":"until","count":12000}: an object of these two, once each; only until needs a count. */
 bool live_order_parse(struct live_order *order, const char *bytes, size_t count, struct err *err);
 
 #endif

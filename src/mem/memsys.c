@@ -467,7 +467,7 @@ bool memsys_look_at_slice(const struct memsys *mem, uint32_t number, struct slic
             view->blocked = state->slices[i].blocked;
         }
     if (is_here(mem, island)) {
-        view->waiting = state->works_begun - state->works_free;
+        view->waiting = spec->work_count - state->works_free;
         view->sectors =
             state->count.l2_sectors_read + state->count.l2_sectors_written + state->count.l2_sectors_atomic;
     }

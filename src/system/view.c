@@ -156,15 +156,20 @@ static void show_reasons(struct text *json)
     close(json, "]");
 }
 
-void machine_show_state(struct machine *base, struct text *json)
+uint64_t machine_shown_cycle(struct machine *base)
 {
     const struct local_machine *machine = machine_local(base);
     struct clock_domain clock;
-    struct waits waits = {.json = json};
-    uint64_t now = machine_shown_ps(machine);
     clock_init(&clock, machine->system->gpu.clock);
-    add_count(json, "time_ps", now);
-    add_count(json, "cycle", clock_cycle(&clock, now));
+    return clock_cycle(&clock, machine_shown_ps(machine));
+}
+
+void machine_show_state(struct machine *base, struct text *json)
+{
+    const struct local_machine *machine = machine_local(base);
+    struct waits waits = {.json = json};
+    add_count(json, "time_ps", machine_shown_ps(machine));
+    add_count(json, "cycle", machine_shown_cycle(base));
     add_count(json, "events", engine_events(machine->engine));
     add_count(json, "windows", engine_windows(machine->engine));
     add_count(json, "checkpoints", machine->options.checkpoint.write != NULL);

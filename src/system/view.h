@@ -9,6 +9,9 @@
 /* Members of an object: time, kernels, SMs, slices, links, who waits for whom. */
 void machine_show_state(struct machine *machine, struct text *json);
 
+/* The cycle of the SMs' clock that it shows. */
+uint64_t machine_shown_cycle(struct machine *machine);
+
 /* How far kernels were when somebody looked before. */
 struct machine_seen {
     uint64_t tasks, ended, instructions; /* sums over kernels that run */

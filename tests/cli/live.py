@@ -77,12 +77,19 @@ def orders(run):
     run.order(order="until", count=goal)
     there = run.wait_for(lambda state: state["mode"] == "paused")
     assert goal <= there["cycle"] < goal + 5000, (goal, there["cycle"])
+    for late in [there["cycle"], 1]:
+        status, why = run.order(order="until", count=late)
+        assert status == 400 and "expected a cycle after" in why["error"], (status, why)
+    assert run.get("state")["windows"] == there["windows"], "a refused order went on"
     run.order(order="until", count=there["cycle"] + 40000)
     kernel = run.wait_for(lambda state: state["mode"] == "paused")
     assert kernel["kernels"] and kernel["why"][0].startswith("matmul_tiled on GPU 0: "), kernel["why"]
     sms = kernel["gpus"][0]["sms"]
     assert len(sms) == 4 and all(sum(sm["why"]) == sm["warps"] <= sm["most"] for sm in sms), sms
     assert len(kernel["gpus"][0]["l2"][0]["slices"]) > 1
+    for state, some in [(paused, False), (kernel, True)]:  # no slice has work before the first kernel
+        waiting = [slice["waiting"] for slice in state["gpus"][0]["l2"][0]["slices"]]
+        assert (max(waiting) > 0) == some and max(waiting) < 1 << 20, waiting
     sm = run.get("component?name=" + urllib.parse.quote("gpu[0].sm[1]"))
     counters = {counter["name"]: counter["value"] for counter in sm["counters"]}
     assert counters["instructions"] == sms[1]["instructions"] > 0, counters
@@ -95,7 +102,7 @@ def orders(run):
 
 
 def refusals(run):
-    run.pause()
+    windows = run.pause()["windows"]
     page, own = f"/{run.token}/", {"Content-Type": "application/json"}
     other = {"Origin": "http://evil.example"}
     same = {"Origin": f"http://127.0.0.1:{run.port}"}
@@ -116,11 +123,14 @@ def refusals(run):
             (400, "POST", page + "order", "", own), (400, "POST", page + "order", '{"order":"stop"}', own),
             (400, "POST", page + "order", '{"order":"step","count":0}', own),
             (400, "POST", page + "order", '{"order":"checkpoint"}', own),
+            (400, "POST", page + "order", '{"order":"until"}', own),
+            (400, "POST", page + "order", '{"order":"until","count":0}', own),
             (400, "GET", page + "component", None, {}), (400, "GET", page + "component?name=nobody", None, {})]:
         status, headers, _ = run.ask(method, path, body, headers)
         assert status == wanted, (method, path, headers, body, status, wanted)
         assert "no-store" in headers["Cache-Control"] and "default-src 'none'" in headers["Content-Security-Policy"]
         assert "Access-Control-Allow-Origin" not in headers
+    assert run.get("state")["windows"] == windows, "a refused order went on"
     assert run.end() == 0
 
 

@@ -290,9 +290,17 @@ expect_line out 'long_scoreboard'
 run compare plain.json plain.json
 expect_line out '^matmul_tiled +1 .* \+0.0%$'
 expect_line out '^    nothing$'
-run compare plain.json functional.json
+run bench matmul_tiled --m 64 --n 64 --k 64 --mode functional --json untimed.json
 expect_status 0
-expect_line out 'no kernel is in both'
+run compare plain.json untimed.json
+expect_status 0
+expect_line out '^one run is functional and the other is of --mode timing'
+expect_line out '^  matmul_tiled: not compared: the baseline simulated its time, and the other run ran it functionally$'
+! grep -q 'only in' out || fail "$ran: $(cat out)"
+run compare untimed.json plain.json
+expect_line out '^  matmul_tiled: not compared: the other run simulated its time, and the baseline ran it functionally$'
+run compare functional.json untimed.json
+expect_line out '^no kernel is in both$'
 run compare functional.json functional.json
 expect_line out '^saxpy +1 .* \+0.0%$'
 run compare plain.json slow.json run.json -o compared.html
@@ -311,6 +319,18 @@ assert second["kernels"][0]["change"] == 0 and not second["kernels"][0]["moved"]
 END
 refuses 'expected two runs' compare plain.json
 refuses 'expected one run with --ncu' compare plain.json slow.json --ncu x.csv
+
+# Names are told as they are, but no byte of them moves the cursor of a terminal.
+python3 - <<'END'
+import json
+run = json.load(open("plain.json"))
+run["kernels"][0]["name"] = "a\x1b[31mb\x07\x9b2J"
+json.dump(run, open("colours.json", "w"))
+END
+run compare colours.json colours.json
+expect_status 0
+expect_line out '^a\\x1b\[31mb\\x07\\xc2\\x9b2J +1 '
+! LC_ALL=C grep -q $'[\x01-\x09\x0b-\x1f\x7f]' out || fail "$ran: control bytes"
 
 # ---- ncu's CSV, written and read ----
 

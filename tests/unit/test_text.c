@@ -141,6 +141,15 @@ static void a_far_name_is_not_suggested(void **state)
     assert_null(nearest_of("xy", LIST("ab", "seed")));
 }
 
+static void visible_text_has_no_control_characters(void **state)
+{
+    (void)state;
+    struct text text = {0};
+    text_add_visible(&text, "a\x1b[1m\n\x7f\xc2\x9b\xc3\xa9\xc2");
+    assert_string_equal(text.at, "a\\x1b[1m\n\\x7f\\xc2\\x9b\xc3\xa9\xc2");
+    text_fini(&text);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -151,6 +160,7 @@ int main(void)
         cmocka_unit_test(bytes_may_be_zero),
         cmocka_unit_test(after_fini_a_text_is_as_new),
         cmocka_unit_test(trim_cuts_blanks_at_both_ends_only),
+        cmocka_unit_test(visible_text_has_no_control_characters),
         cmocka_unit_test(distance_counts_each_sort_of_change_as_one),
         cmocka_unit_test(distance_from_nothing_is_the_length),
         cmocka_unit_test(distance_is_the_same_both_ways),

@@ -104,6 +104,22 @@ static void answer_checkpoint(struct question *question, struct look *look, stru
     question->good = machine_wish_checkpoint(machine, in_window, question->err);
 }
 
+static void answer_until(struct question *question, struct look *look, struct machine *machine,
+                         bool in_window)
+{
+    struct clock_domain clock;
+    uint64_t cycle = machine_shown_cycle(machine);
+    (void)in_window;
+    question->good = question->order->count > cycle ||
+                     err_set(question->err, "until: expected a cycle after %llu, where the run is",
+                             (unsigned long long)cycle);
+    if (!question->good)
+        return;
+    clock_init(&clock, look->clock);
+    look->until_ps = clock_time(&clock, question->order->count);
+    look->mode = RUN_REACHES;
+}
+
 /* ---- between windows ---- */
 
 static void set_wanted(struct look *look)
@@ -140,9 +156,10 @@ static void stand(struct look *look, struct machine *machine, bool in_window)
 {
     look->stands = true;
     for (bool leaves = false; !leaves;) {
-        if (look->asked) {
-            leaves = in_window && look->asked->answer == answer_checkpoint;
+        struct question *question = look->asked; /* whose asker waits for the lock */
+        if (question) {
             answer(look, machine, in_window);
+            leaves = in_window && question->answer == answer_checkpoint && question->good;
         } else if (look->mode != RUN_PAUSED || is_over(look)) {
             leaves = true;
         } else {
@@ -263,20 +280,18 @@ static bool give_parameters(void *user, struct text *json, struct err *err)
 static bool follow(void *user, const struct live_order *order, struct err *err)
 {
     struct look *look = user;
-    struct question question = {.answer = answer_checkpoint, .order = order, .err = err};
-    struct clock_domain clock;
-    if (order->kind == LIVE_DO_CHECKPOINT)
-        return ask(look, &question);
+    bool is_until = order->kind == LIVE_DO_UNTIL;
+    struct question question = {
+        .answer = is_until ? answer_until : answer_checkpoint, .order = order, .err = err};
     if (!order->count)
         return err_set(err, "count: expected a number from 1 on");
-    clock_init(&clock, look->clock);
+    if (is_until || order->kind == LIVE_DO_CHECKPOINT)
+        return ask(look, &question);
     pthread_mutex_lock(&look->lock);
     look->steps = order->count;
-    look->until_ps = clock_time(&clock, order->count);
     look->mode = order->kind == LIVE_DO_PAUSE  ? RUN_PAUSED
                  : order->kind == LIVE_DO_STEP ? RUN_STEPS
-                 : order->kind == LIVE_DO_GO   ? RUN_GOES
-                                               : RUN_REACHES;
+                                               : RUN_GOES;
     set_wanted(look);
     pthread_cond_broadcast(&look->changed);
     pthread_mutex_unlock(&look->lock);

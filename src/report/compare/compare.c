@@ -431,9 +431,25 @@ static const struct json_value *renamed(const struct comparison *c, const struct
     return other && only_like(c, other, !in_before) == kernel ? other : NULL;
 }
 
+/* In both, but with time in one of them alone. */
+static void note_timed_once(struct comparison *c, const char *name, bool timed_before)
+{
+    struct text line = {0};
+    text_add(&line, "%s: not compared: %s simulated its time, and %s ran it functionally", name,
+             timed_before ? "the baseline" : "the other run",
+             timed_before ? "the other run" : "the baseline");
+    add_line(&c->only, &c->only_count, &c->only_capacity, line);
+}
+
 static void tell_alone(struct comparison *c, const struct json_value *kernel, bool in_before)
 {
     const char *name = json_text_at(kernel, "name", "");
+    bool timed = json_member(kernel, "stall_cycles");
+    if (find_kernel(in_before ? c->after : c->before, key_of(kernel), !timed)) {
+        if (in_before) /* once */
+            note_timed_once(c, name, timed);
+        return;
+    }
     const struct json_value *other = renamed(c, kernel, in_before);
     struct text title = {0};
     if (!other) {

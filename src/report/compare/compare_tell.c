@@ -111,7 +111,10 @@ void comparison_tell(const struct comparison *c, struct text *text)
     text_add(text, "%s beside the baseline %s\n", c->after->path, c->before->path);
     add_lines(c->settings, c->setting_count, MOST_SETTINGS, "parameters that differ", text);
     if (!c->kernel_count) {
-        text_add(text, "no kernel is in both\n");
+        text_add(text, "%s\n",
+                 runfile_is_timed(c->before) != runfile_is_timed(c->after)
+                     ? "one run is functional and the other is of --mode timing: compare two of one mode"
+                     : "no kernel is in both");
     } else {
         text_add(text, "\n%-*s %8s %9s %9s %9s\n", NAME_WIDTH,
                  c->timed ? "kernel: time" : "kernel: warp instructions", "launches", "baseline", "now",
