@@ -28,7 +28,8 @@ struct json_value *json_read(const char *path, struct err *err)
     json_set_alloc_funcs(allocate, mem_free);
     json_t *value = json_load_file(path, 0, &why);
     if (!value)
-        why.line < 0 ? err_set(err, "%s", why.text) : err_set(err, "%s:%d: %s", path, why.line, why.text);
+        why.line < 0 ? err_set(err, "%s", why.text)
+                     : err_set(err, "%s:%d: no JSON, or damaged: %s", path, why.line, why.text);
     return (struct json_value *)value;
 }
 

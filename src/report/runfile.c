@@ -1,6 +1,24 @@
 #include "report/runfile.h"
+#include "report/experiment.h"
 
 #include <string.h>
+
+static void see_metric(void *user, const char *name, const struct json_value *value)
+{
+    bool *good = user;
+    (void)name;
+    *good &= !json_text(value);
+}
+
+/* Samples over time, if there are any. */
+static bool has_good_series(const struct json_value *json)
+{
+    const struct json_value *series = json_member(json, "series");
+    double cycles;
+    return !json_has_members(series) ||
+           (json_number(json_member(series, "cycles"), &cycles) && cycles > 0 &&
+            json_has_elements(json_member(series, "rows")) && json_has_elements(json_member(series, "gpus")));
+}
 
 /* Members without which nothing can be shown; what else is missing is left out of what is shown. */
 static bool has_parts(const struct json_value *json)
@@ -11,15 +29,20 @@ static bool has_parts(const struct json_value *json)
         return false;
     for (size_t i = 0; i < json_length(kernels); i++) {
         const struct json_value *kernel = json_element(kernels, i);
-        if (!json_text(json_member(kernel, "name")) || !json_has_members(json_member(kernel, "metrics")))
+        const struct json_value *metrics = json_member(kernel, "metrics");
+        bool good = json_text(json_member(kernel, "name")) && json_has_members(metrics);
+        json_each_member(metrics, see_metric, &good);
+        if (!good)
             return false;
     }
-    return true;
+    return has_good_series(json);
 }
 
 bool runfile_check(const struct json_value *json, const char *path, struct err *err)
 {
     double layout;
+    if (experiment_kind(json) != EXPERIMENT_NONE)
+        return err_set(err, "%.300s: this is a study or a sweep, not a run: `heddle report` shows it", path);
     if (!json_number(json_member(json, "layout"), &layout) || !json_member(json, "kernels"))
         return err_set(err, "%.300s: this is no run: expected what `heddle run --stats FILE` writes", path);
     if (layout != STATS_LAYOUT)
@@ -30,7 +53,7 @@ bool runfile_check(const struct json_value *json, const char *path, struct err *
             path, layout, STATS_LAYOUT);
     return has_parts(json) || err_set(err,
                                       "%.300s: this run is damaged: expected a system, a mode, and kernels "
-                                      "with names and metrics",
+                                      "with names and metrics; samples with their cycles, rows and GPUs",
                                       path);
 }
 

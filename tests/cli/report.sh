@@ -450,7 +450,14 @@ json.dump({**run, "layout": 99}, open("later.json", "w"))
 json.dump({**run, "kernels": [{"name": 7}]}, open("damaged.json", "w"))
 json.dump([1, 2], open("list.json", "w"))
 open("cut.json", "w").write(json.dumps(run)[:-300])
+json.dump({**run, "series": {"cycles": "x", "rows": [], "gpus": []}}, open("samples.json", "w"))
+metrics = {**run["kernels"][0]["metrics"], "gpc__cycles_elapsed.max": "many"}
+json.dump({**run, "kernels": [{**run["kernels"][0], "metrics": metrics}]}, open("words.json", "w"))
 END
+refuses 'damaged' report samples.json -o x.html
+refuses 'damaged' compare run.json words.json
+: >nothing.json
+refuses 'no JSON, or damaged' report nothing.json -o x.html
 refuses 'its layout is 99, and this Heddle reads layout 2' report later.json -o x.html
 refuses 'its layout is 99' compare run.json later.json
 refuses 'damaged' report damaged.json -o x.html
