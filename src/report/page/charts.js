@@ -31,16 +31,25 @@ function lineInWords(times, line, unit) {
     return `${line.name}: from ${say(least)} to ${say(most)}, most at ${numbers.text(times[line.values.indexOf(most)], "ps")}; ${say(line.values[line.values.length - 1])} at the end.`;
 }
 
+/* Numbers of an axis: as many digits as its steps need; a long unit stands once, above them. */
+const isLong = (unit) => Boolean(unit) && unit.length > 3 && numbers.withUnit(1, unit)[1] === unit;
+function tickText(value, step, unit) {
+    if (unit !== "%" && !isLong(unit)) return numbers.text(value, unit);
+    const digits = Math.min(6, Math.max(0, -Math.floor(Math.log10(step) + 1e-9)));
+    return value.toLocaleString("en-US", { minimumFractionDigits: digits, maximumFractionDigits: digits }) + (isLong(unit) ? "" : "\u00a0%");
+}
+
 /* Lines over time. times: ps; lines: { name, values, paint }; unit of the values. */
 function overTime(title, times, lines, unit, most) {
     const f = frame, end = times.length ? times[times.length - 1] : 1;
     const top = most || Math.max(...lines.map((line) => line.values.reduce((a, b) => Math.max(a, b), 0)), 1e-12);
     const x = (time) => f.left + ((f.width - f.left - f.right) * time) / end;
     const y = (value) => f.height - f.bottom - ((f.height - f.top - f.bottom) * Math.min(value, top)) / top;
-    const parts = [];
-    for (const tick of ticks(top, 4))
+    const parts = [], all = ticks(top, 4);
+    for (const tick of all)
         parts.push(draw("path", { class: "grid-line", d: `M${f.left} ${y(tick)}H${f.width - f.right}` }),
-            label(f.left - 8, y(tick) + 4, "end", numbers.text(tick, unit), "small"));
+            label(f.left - 8, y(tick) + 4, "end", tickText(tick, all[1], unit), "small"));
+    if (isLong(unit)) parts.push(label(f.left + 4, f.top + 8, "start", unit, "small"));
     for (const tick of ticks(end, 5))
         parts.push(label(x(tick), f.height - f.bottom + 18, "middle", numbers.text(tick, "ps"), "small"));
     parts.push(draw("path", { class: "axis", d: `M${f.left} ${y(0)}H${f.width - f.right}` }));

@@ -109,7 +109,7 @@ function allMetrics(kernel) {
         { name: "value", value: (entry) => entry.value, show: (entry) => numbers.plain(entry.value) },
         { name: "unit", text: true, value: (entry) => entry.row[1] },
         { name: "meaning", text: true, value: (entry) => entry.row[2] },
-    ], rows, { what: "metrics", first: 0, descending: false }).element;
+    ], rows, { what: "metrics", first: 0, descending: false, unsorted: true }).element; /* meanings lean on the row before */
 }
 
 function kernelView(run, kernel) {

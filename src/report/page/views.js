@@ -47,7 +47,8 @@ function kernelsView(run, state) {
     };
     const table = sortedTable("Kernels", kernelColumns(run, (kernel) => show(kernel, true)), run.kernels, { what: "kernels", first: run.mode === "timing" ? 1 : 3, chosen: (kernel) => kernel === state.kernel });
     if (!run.kernels.length) return el("p", {}, "The run launched no kernel.");
-    const slowest = run.kernels.reduce((a, b) => ((valuesOf(b)("gpu__time_duration.sum") || 0) > (valuesOf(a)("gpu__time_duration.sum") || 0) ? b : a));
+    const size = (kernel) => valuesOf(kernel)("gpu__time_duration.sum") || valuesOf(kernel)("smsp__inst_executed.sum") || 0;
+    const slowest = run.kernels.reduce((a, b) => (size(b) > size(a) ? b : a));
     show(run.kernels.includes(state.kernel) ? state.kernel : slowest, false);
     return [el("div", { class: "card" }, table.element), detail];
 }
