@@ -254,7 +254,9 @@ void commands_append(struct stream *stream, struct command *command, bool soon)
     command->stream = stream;
     command->number = ++stream->submitted;
     command->order = ++stream->device->driver->commands.last_order;
-    picture_submits(command->order);
+    if (command->ops->kind != ACTION_RECORD &&
+        command->ops->kind != ACTION_HOST) /* no slice is drawn of these */
+        picture_submits(command->order);
     if (command->ops->enter)
         command->ops->enter(command);
     if (command->ops->is_launch)
