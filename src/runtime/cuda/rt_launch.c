@@ -116,18 +116,24 @@ static cudaError_t tell_refused(const struct function *function, struct stream *
     return error;
 }
 
+/* If all is well, updates_release ends config->updates. */
+static cudaError_t begin_launch(const struct function *function, const struct launch_request *request,
+                                struct launch_config *config, struct launch_events *events)
+{
+    config->updates = NULL;
+    cudaError_t error = function ? configure(request, config, events) : cudaErrorInvalidResourceHandle;
+    if (error)
+        updates_release(config->updates);
+    return error;
+}
+
 cudaError_t cuda_launch(struct function *function, const struct launch_request *request, void **arguments)
 {
     struct launch_config config;
     struct launch_events events = {0};
-    cudaError_t error = cudaErrorInvalidResourceHandle;
-    config.updates = NULL;
-    if (function)
-        error = configure(request, &config, &events);
-    if (error) {
-        updates_release(config.updates);
+    cudaError_t error = begin_launch(function, request, &config, &events);
+    if (error)
         return error;
-    }
     struct stream *stream = cuda_stream(request->stream);
     err_set(driver_detail_err(), "%s", "");
     error = tell_refused(function, stream, stream_launch(stream, function, &config, arguments));
@@ -140,14 +146,9 @@ static cudaError_t launch_packed(struct function *function, const struct launch_
 {
     struct launch_config config;
     struct launch_events events = {0};
-    cudaError_t error = cudaErrorInvalidResourceHandle;
-    config.updates = NULL;
-    if (function)
-        error = configure(request, &config, &events);
-    if (error) {
-        updates_release(config.updates);
+    cudaError_t error = begin_launch(function, request, &config, &events);
+    if (error)
         return error;
-    }
     struct stream *stream = cuda_stream(request->stream);
     err_set(driver_detail_err(), "%s", "");
     error = tell_refused(function, stream, stream_launch_packed(stream, function, &config, arguments, bytes));
